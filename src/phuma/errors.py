@@ -1,0 +1,30 @@
+"""What can be wrong with a user's input. A message names the value, says what was valid, and what to do."""
+
+__all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError"]
+
+
+class PhumaError(Exception):
+    """A fault of the input or of the call, not of the program: shown without a traceback."""
+
+
+class ConfigError(PhumaError):
+    """Wrong use: an option, a name or a combination that does not exist. Ends a command with exit code 2."""
+
+
+class ReadError(PhumaError):
+    """A file that cannot be read as what it claims or seems to be."""
+
+    def __init__(self, path: object, problem: str) -> None:
+        super().__init__(f"{path}: {problem}")
+        self.path = str(path)
+        self.problem = problem
+
+    def __reduce__(self):  # Exceptions travel between worker processes by pickle.
+        return ReadError, (self.path, self.problem)
+
+
+class MissingExtraError(PhumaError):
+    """An optional library is not installed."""
+
+    def __init__(self, library: str, extra: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs {library}, which is not installed. Run: pip install 'phuma[{extra}]'")

@@ -1,0 +1,144 @@
+"""Rotations as unit quaternions `wxyz`, batched over any leading axes.
+
+A quaternion `q` and `-q` are the same rotation. `a * b` applies `b` first. Vectors are `(..., 3)`, quaternions
+`(..., 4)`, matrices `(..., 3, 3)`, rotation vectors `(..., 3)` in radians.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Array = NDArray[np.float64]
+
+IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def multiply(a: Array, b: Array) -> Array:
+    """Hamilton product: the rotation `b` followed by `a`."""
+    aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
+    bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    out = np.empty(np.broadcast_shapes(a.shape, b.shape))
+    out[..., 0] = aw * bw - ax * bx - ay * by - az * bz
+    out[..., 1] = aw * bx + ax * bw + ay * bz - az * by
+    out[..., 2] = aw * by - ax * bz + ay * bw + az * bx
+    out[..., 3] = aw * bz + ax * by - ay * bx + az * bw
+    return out
+
+
+def conjugate(q: Array) -> Array:
+    """The inverse of a unit quaternion."""
+    return q * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def normalize(q: Array) -> Array:
+    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+
+
+def rotate(q: Array, v: Array) -> Array:
+    """`v` turned by `q`: v + 2 w (u x v) + 2 u x (u x v) with q = (w, u)."""
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    vx, vy, vz = v[..., 0], v[..., 1], v[..., 2]
+    cx, cy, cz = 2 * (y * vz - z * vy), 2 * (z * vx - x * vz), 2 * (x * vy - y * vx)
+    return np.stack(
+        [
+            vx + w * cx + y * cz - z * cy,
+            vy + w * cy + z * cx - x * cz,
+            vz + w * cz + x * cy - y * cx,
+        ],
+        axis=-1,
+    )
+
+
+def from_rotvec(v: ArrayLike) -> Array:
+    """Exponential map; smooth at zero."""
+    v = np.asarray(v, dtype=float)
+    angle = np.linalg.norm(v, axis=-1, keepdims=True)
+    half = 0.5 * angle
+    return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * v], axis=-1)
+
+
+def to_rotvec(q: Array) -> Array:
+    """Logarithm map, the short way round: the angle is in [0, pi]."""
+    q = np.where(q[..., :1] < 0, -q, q)
+    sin_half = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    angle = 2 * np.arctan2(sin_half, q[..., :1])
+    scale = np.where(sin_half > 1e-12, angle / np.maximum(sin_half, 1e-12), 2.0)
+    return scale * q[..., 1:]
+
+
+def from_axis(axis: str, angle: ArrayLike) -> Array:
+    """Rotation by `angle` [rad] about the coordinate axis "x", "y" or "z"."""
+    half = 0.5 * np.asarray(angle, dtype=float)
+    q = np.zeros((*half.shape, 4))
+    q[..., 0] = np.cos(half)
+    q[..., 1 + "xyz".index(axis)] = np.sin(half)
+    return q
+
+
+def to_matrix(q: Array) -> Array:
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    m = np.empty((*q.shape[:-1], 3, 3))
+    m[..., 0, 0] = 1 - 2 * (y * y + z * z)
+    m[..., 0, 1] = 2 * (x * y - w * z)
+    m[..., 0, 2] = 2 * (x * z + w * y)
+    m[..., 1, 0] = 2 * (x * y + w * z)
+    m[..., 1, 1] = 1 - 2 * (x * x + z * z)
+    m[..., 1, 2] = 2 * (y * z - w * x)
+    m[..., 2, 0] = 2 * (x * z - w * y)
+    m[..., 2, 1] = 2 * (y * z + w * x)
+    m[..., 2, 2] = 1 - 2 * (x * x + y * y)
+    return m
+
+
+def from_matrix(m: Array) -> Array:
+    """Quaternion of a rotation matrix, by its largest component (Shepperd), so that no case is ill-conditioned."""
+    d = np.stack([m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]], axis=-1)
+    trace = d.sum(-1)
+    # Four times the square of each component, and the products that give the other three.
+    square = np.concatenate([(1 + trace)[..., None], 1 + 2 * d - trace[..., None]], axis=-1)
+    a = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
+    s = m[..., 1, 0] + m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2]
+    rows = np.stack(
+        [
+            np.stack([square[..., 0], a[0], a[1], a[2]], -1),
+            np.stack([a[0], square[..., 1], s[0], s[1]], -1),
+            np.stack([a[1], s[0], square[..., 2], s[2]], -1),
+            np.stack([a[2], s[1], s[2], square[..., 3]], -1),
+        ],
+        axis=-2,
+    )
+    best = np.argmax(square, axis=-1)[..., None, None]
+    return normalize(np.take_along_axis(rows, best, axis=-2)[..., 0, :])
+
+
+def between(a: Array, b: Array) -> Array:
+    """The shortest rotation that turns direction `a` into direction `b`."""
+    a = a / np.linalg.norm(a, axis=-1, keepdims=True)
+    b = b / np.linalg.norm(b, axis=-1, keepdims=True)
+    w = 1 + np.sum(a * b, axis=-1, keepdims=True)
+    # Opposite directions: any axis at right angles to `a` will do.
+    helper = np.where(np.abs(a[..., :1]) < 0.9, np.array([1.0, 0, 0]), np.array([0, 1.0, 0]))
+    flip = np.concatenate([np.zeros_like(w), np.cross(a, helper)], axis=-1)
+    return normalize(np.where(w < 1e-9, flip, np.concatenate([w, np.cross(a, b)], axis=-1)))
+
+
+def continuous(q: Array, axis: int = 0) -> Array:
+    """The same rotations with signs chosen so that neighbours along `axis` lie on the same half of the sphere."""
+    q = np.moveaxis(q, axis, 0)
+    flips = np.sum(q[1:] * q[:-1], axis=-1) < 0
+    sign = np.ones(q.shape[:-1])
+    sign[1:] = np.where(np.cumsum(flips, axis=0) % 2, -1.0, 1.0)
+    return np.moveaxis(q * sign[..., None], 0, axis)
+
+
+def slerp(a: Array, b: Array, t: ArrayLike) -> Array:
+    """The rotation a share `t` of the way from `a` to `b`, at constant speed, the short way."""
+    t = np.asarray(t, dtype=float)
+    b = np.where(np.sum(a * b, axis=-1, keepdims=True) < 0, -b, b)
+    half = np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1))
+    angle = 2 * half
+    safe = np.where(angle > 1e-9, np.sin(angle), 1.0)
+    wa = np.where(angle > 1e-9, np.sin((1 - t) * angle) / safe, 1 - t)
+    wb = np.where(angle > 1e-9, np.sin(t * angle) / safe, t)
+    return wa[..., None] * a + wb[..., None] * b

@@ -1,0 +1,47 @@
+"""What every reader of recordings has in common.
+
+A reader is a module of this package with three names: `FORMAT`, `recognises(probe)` and `read(probe, cfg)`. Axes, units
+and rates are settled there; what comes out is z-up, in metres, with its true rate. Adding a format is adding one such
+module to the list in `registry.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from phuma.files.probe import Probe
+from phuma.motion import HumanMotion
+
+
+@dataclass(frozen=True)
+class ReadCfg:
+    """How recordings are read."""
+
+    body: str = "open"
+    """Whose body SMPL data is put on: `open` (tables, fitted to each recording) or `smplx:FILE_OR_FOLDER` (your
+    licensed SMPL-X model, `.npz` or `.pkl`; a folder may hold one file a gender). BVH files bring their own skeleton."""
+    fps: float | None = None
+    """The recording's true frame rate, where the file has none or a wrong one"""
+    start: float | None = None
+    """Seconds into each recording at which to begin"""
+    end: float | None = None
+    """Seconds into each recording at which to stop"""
+    joint_map: Path | None = None
+    """JSON file that says which joint of a BVH skeleton is which: see docs/bvh.md"""
+
+
+class Reader(Protocol):
+    """The shape of a reader module."""
+
+    FORMAT: str
+    """Short name, for example `amass-smplx`"""
+
+    def recognises(self, probe: Probe) -> bool:
+        """Whether the file's content, not its name, is of this format. Reads headers only."""
+        ...
+
+    def read(self, probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
+        """The people in the recording, at the file's own rate, uncut: `registry.read_all` applies start and end."""
+        ...

@@ -1,0 +1,61 @@
+"""What curation is told, and its presets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from phuma.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Thresholds of the six filters. The defaults are the paper's (appendix A.1)."""
+
+    root_jerk: float = 50.0
+    """m/s^3, mean over the clip; at most"""
+    contact_score: float = 0.6
+    """mean over frames of the best region's contact ratio; at least"""
+    pelvis_min: float = 0.6
+    """m, lowest height of the pelvis; at least"""
+    pelvis_max: float = 1.5
+    """m, greatest height of the pelvis; at most"""
+    pelvis_support: float = 0.06
+    """m, mean distance of the pelvis to the base of support; at most"""
+    spine_support: float = 0.11
+    """m, mean distance of spine1 to the base of support; at most"""
+
+
+PRESETS: Mapping[str, Limits] = {"paper": Limits()}
+
+
+@dataclass(frozen=True)
+class CurateCfg:
+    """How recordings become clips."""
+
+    preset: str = "paper"
+    """Set of filters and thresholds: paper"""
+    ground: float | None = None
+    """Height of the ground in the recording's own frame, in metres; voted from the soles by default"""
+    rate: float = 30.0
+    """Frames a second of the clips"""
+    root_cutoff: float = 3.0
+    """Hz, low-pass on the pelvis' path"""
+    rotation_cutoff: float = 6.0
+    """Hz, low-pass on rotations"""
+    band: float = 0.025
+    """m, how near to the ground a sole point counts as in contact"""
+    clip_seconds: float = 4.0
+    """Length of a clip"""
+    overlap_seconds: float = 0.5
+    """By how much clips overlap"""
+    min_seconds: float = 1.0
+    """Shortest last piece that is still a clip"""
+
+    def __post_init__(self) -> None:
+        if self.preset not in PRESETS:
+            raise ConfigError(f"unknown preset {self.preset!r}; there are: {', '.join(PRESETS)}")
+
+    @property
+    def limits(self) -> Limits:
+        return PRESETS[self.preset]

@@ -1,0 +1,27 @@
+"""Bring a motion to another frame rate."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from phuma import rotations as rot
+from phuma.motion import HumanMotion
+
+
+def resample(motion: HumanMotion, rate: float) -> HumanMotion:
+    """The motion at `rate` frames a second: positions along lines, rotations along great arcs."""
+    if motion.fps == rate:
+        return motion
+    # A hair of tolerance keeps the last frame where the ratio of the rates is not exact in binary.
+    count = int((len(motion) - 1) / motion.fps * rate + 1e-6) + 1
+    time = np.minimum(np.arange(count) * (motion.fps / rate), len(motion) - 1)
+    before = np.minimum(time.astype(int), max(len(motion) - 2, 0))
+    share = time - before
+    if np.all(share == 0):
+        return replace(motion, root_pos=motion.root_pos[before], joint_quat=motion.joint_quat[before], fps=rate)
+    after = np.minimum(before + 1, len(motion) - 1)
+    root = motion.root_pos[before] * (1 - share[:, None]) + motion.root_pos[after] * share[:, None]
+    quat = rot.slerp(motion.joint_quat[before], motion.joint_quat[after], share[:, None])
+    return replace(motion, root_pos=root, joint_quat=quat, fps=rate)

@@ -1,0 +1,61 @@
+"""Zero-phase low-pass filtering of positions and of rotations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.signal import butter, sosfiltfilt
+
+from phuma import rotations as rot
+from phuma.motion import HumanMotion
+from phuma.rotations import Array
+
+ORDER = 4
+PAD_SECONDS = 1.0
+
+
+def smooth(motion: HumanMotion, root_cutoff: float, rotation_cutoff: float) -> HumanMotion:
+    """Butterworth of order 4, run forward and backward: the pelvis' path at one cutoff [Hz], rotations at another."""
+    return replace(
+        motion,
+        root_pos=smooth_positions(motion.root_pos, root_cutoff, motion.fps),
+        joint_quat=smooth_rotations(motion.joint_quat, rotation_cutoff, motion.fps),
+    )
+
+
+def smooth_positions(x: Array, cutoff: float, fps: float) -> Array:
+    """(T, ...) filtered along time. Ends are continued by point reflection, so that steady motion stays steady."""
+    pad = _pad_frames(len(x), fps)
+    before = 2 * x[0] - x[pad:0:-1]
+    after = 2 * x[-1] - x[-2 : -pad - 2 : -1]
+    return _low_pass(np.concatenate([before, x, after]), cutoff, fps)[pad : pad + len(x)]
+
+
+def smooth_rotations(q: Array, cutoff: float, fps: float) -> Array:
+    """(T, ..., 4) unit quaternions wxyz, filtered along time.
+
+    Signs are made continuous, the four components filtered and the result brought back to unit length. Filtering is
+    linear, so it commutes with turning the frame on either side, and a steady spin comes out unchanged: its components
+    are sinusoids of one frequency, damped alike, and the damping is divided out. Ends are continued by reflection on
+    the sphere, q0 q(t)^-1 q0, which continues a steady spin.
+    """
+    q = rot.continuous(q)
+    pad = _pad_frames(len(q), fps)
+    before = _reflect(q[0], q[pad:0:-1])
+    after = _reflect(q[-1], q[-2 : -pad - 2 : -1])
+    padded = rot.continuous(np.concatenate([before, q, after]))
+    return rot.normalize(_low_pass(padded, cutoff, fps)[pad : pad + len(q)])
+
+
+def _reflect(centre: Array, q: Array) -> Array:
+    return rot.multiply(rot.multiply(np.broadcast_to(centre, q.shape), rot.conjugate(q)), centre)
+
+
+def _pad_frames(frames: int, fps: float) -> int:
+    return min(frames - 1, round(PAD_SECONDS * fps))
+
+
+def _low_pass(x: Array, cutoff: float, fps: float) -> Array:
+    sections = butter(ORDER, cutoff, fs=fps, output="sos")
+    return sosfiltfilt(sections, x, axis=0, padtype=None)

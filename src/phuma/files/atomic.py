@@ -1,0 +1,74 @@
+"""Files are written whole or not at all, and the same data gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+import uuid
+import zipfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from phuma.errors import PhumaError
+
+__all__ = ["save_npy", "save_npz", "write_atomic"]
+
+ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: nothing may depend on the time of day
+DEFLATE_LEVEL = 6
+
+
+def write_atomic(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
+    """`write` gets a file in the folder of `path`, which takes that name only once it is complete and on the disk.
+
+    On any failure, an interruption too, what was at `path` stays as it was and nothing else is left behind.
+    """
+    path = Path(path)
+    # Not tempfile: its files are closed to everybody else, and would stay so.
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with open(part, "xb") as f:
+            write(f)
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(part, path)
+    except BaseException as e:
+        part.unlink(missing_ok=True)
+        if isinstance(e, OSError):
+            raise PhumaError(f"{path}: cannot be written: {e.strerror or e}") from e
+        raise
+
+
+def save_npy(path: str | Path, array: NDArray[Any]) -> None:
+    """One array as an `.npy`, without pickle."""
+
+    def write(f: BinaryIO) -> None:
+        f.write(_npy(array))
+
+    write_atomic(path, write)
+
+
+def save_npz(path: str | Path, arrays: Mapping[str, NDArray[Any] | str]) -> None:
+    """Arrays and texts as a compressed `.npz`, without pickle; the same to the byte for the same values."""
+
+    def write(f: BinaryIO) -> None:
+        with zipfile.ZipFile(f, "w") as archive:
+            for name in sorted(arrays):
+                info = zipfile.ZipInfo(f"{name}.npy", ZIP_EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.create_system = 3  # else it is the system that writes
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, _npy(arrays[name]), compresslevel=DEFLATE_LEVEL)
+
+    write_atomic(path, write)
+
+
+def _npy(value: NDArray[Any] | str) -> bytes:
+    stream = io.BytesIO()
+    # In C order, as equal arrays of different layout would else be different files.
+    npy_format.write_array(stream, np.asarray(value, order="C"), allow_pickle=False)
+    return stream.getvalue()

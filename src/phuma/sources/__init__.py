@@ -1,0 +1,6 @@
+"""Recordings in: one reader a format, recognised by content."""
+
+from phuma.sources.reader import ReadCfg
+from phuma.sources.registry import find_recordings, read, read_all, recognise
+
+__all__ = ["ReadCfg", "find_recordings", "read", "read_all", "recognise"]

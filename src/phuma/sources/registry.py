@@ -1,0 +1,96 @@
+"""The readers there are, and how a file finds its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from phuma.errors import PhumaError, ReadError
+from phuma.files.probe import Probe
+from phuma.motion import HumanMotion
+from phuma.sources import amass_smplh, amass_smplx, bvh, motionx, phuma_human
+from phuma.sources.reader import ReadCfg, Reader
+
+READERS: tuple[Reader, ...] = (amass_smplx, amass_smplh, motionx, phuma_human, bvh)
+SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt"}
+"""What a folder is searched for; a file that is named itself may be called anything."""
+
+
+class Recording(NamedTuple):
+    """A file to read, and the name it goes by in outputs."""
+
+    path: Path
+    name: str
+    """The searched folder's name and the path below it, with forward slashes"""
+
+
+def recognise(probe: Probe) -> Reader:
+    """The reader for a file's content, or an error that says what it looks like and what is known."""
+    if probe.kind == "empty":
+        raise ReadError(probe.path, "is empty")
+    for reader in READERS:
+        if reader.recognises(probe):
+            return reader
+    known = ", ".join(r.FORMAT for r in READERS)
+    arrays = ", ".join(f"{n or 'array'} {h.shape}" for n, h in list(probe.arrays.items())[:8])
+    looks = f"a {probe.kind} file" + (f" with {arrays}" if arrays else "")
+    raise ReadError(probe.path, f"is {looks}: none of the layouts that are known ({known})")
+
+
+def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[HumanMotion]:
+    """Every person in a recording."""
+    cfg = cfg or ReadCfg()
+    probe = Probe(Path(path))
+    motions = recognise(probe).read(probe, cfg)
+    if cfg.start is None and cfg.end is None:
+        return motions
+    try:
+        return [m.cut(cfg.start, cfg.end) for m in motions]
+    except PhumaError as e:
+        raise ReadError(path, str(e)) from None
+
+
+def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotion:
+    """The person in a recording of one."""
+    motions = read_all(path, cfg)
+    if len(motions) != 1:
+        raise ReadError(path, f"holds {len(motions)} people; use read_all to get them")
+    return motions[0]
+
+
+def find_recordings(sources: Iterable[str | os.PathLike[str]]) -> list[Recording]:
+    """Files as they are named; folders searched through, in order of path. Names are unique."""
+    found: list[Recording] = []
+    taken: set[str] = set()
+    for source in map(Path, sources):
+        if source.is_dir():
+            base = source.resolve().name or "root"
+            files = [(f, f"{base}/{f.relative_to(source).as_posix()}") for f in _walk(source)]
+        else:
+            files = [(source, source.name)]
+        for path, name in files:
+            unique, n = name, 1
+            while unique in taken:
+                n += 1
+                unique = f"{name}~{n}"
+            taken.add(unique)
+            found.append(Recording(path, unique))
+    return found
+
+
+def _walk(folder: Path) -> list[Path]:
+    """Candidates below a folder: by suffix, not hidden, not a body's shape without a motion (AMASS has those)."""
+    files = []
+    for root, dirs, names in os.walk(folder):
+        dirs[:] = sorted(d for d in dirs if not d.startswith("."))
+        files += [Path(root) / n for n in names if Path(n).suffix.lower() in SUFFIXES and not n.startswith(".")]
+    return sorted(f for f in files if not _without_motion(f))
+
+
+def _without_motion(path: Path) -> bool:
+    try:
+        return amass_smplx.is_shape_only(Probe(path))
+    except ReadError:
+        return False  # unreadable: reading it will say why

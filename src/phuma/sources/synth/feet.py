@@ -1,0 +1,216 @@
+"""What a foot does: stands, rolls over heel, ball and toes, and swings to its next place.
+
+A foot is two rigid pieces in a vertical plane: from heel to ball with pitch `a`, and the toes with pitch `b` (both
+against the ground, positive with the toes pointing down). While it stands, it turns about a point that does not move:
+the rear edge of the heel when the toes are up (a < 0), the ball when the heel is up (a > 0, b = 0), and the tip of the
+toes when these lift as well (b > 0). So a planted foot never slides, whatever its pitch does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phuma.body.body import Body
+from phuma.rotations import Array
+from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
+from phuma.sources.synth.curves import Curve, Function, finite, ramp
+
+FLAT = 1e-9  # radians below which a piece of the foot lies flat
+
+
+class Place(NamedTuple):
+    """Where a foot stands: the ankle's projection on the ground, metres, and the heading of the toes, radians."""
+
+    x: float
+    y: float
+    yaw: float
+
+
+@dataclass(frozen=True)
+class FootShape:
+    """Lengths of a foot, metres, in its own plane: forward and up from the ankle."""
+
+    ankle: float
+    """height of the ankle above the sole"""
+    heel: float
+    """from the ankle back to the rear edge of the heel"""
+    ball: float
+    """from the ankle forward to the ball"""
+    ball_height: float
+    toe: float
+    """from the ball to the tip of the toes"""
+
+    @staticmethod
+    def of(body: Body, side: str) -> FootShape:
+        ankle, ball = body.joints[INDEX[f"{side}_ankle"]], body.joints[INDEX[f"{side}_foot"]]
+        heel, toe = (
+            body.soles[r * POINTS_PER_REGION :][:POINTS_PER_REGION]
+            for r in (REGIONS.index(f"{side}_heel"), REGIONS.index(f"{side}_toe"))
+        )
+        sole = float(heel[:, 1].mean())
+        return FootShape(
+            ankle=float(ankle[1]) - sole,
+            heel=float(ankle[2] - heel[:, 2].min()),
+            ball=float(ball[2] - ankle[2]),
+            ball_height=float(ball[1]) - sole,
+            toe=float(toe[:, 2].max() - ball[2]),
+        )
+
+    def planted(self, a: Array, b: Array) -> Array:
+        """(T, 2) the ankle forward and up of its flat-footed projection, for pitches a, b (T,), rolling as above."""
+        heel = np.stack([-self.heel + np.zeros_like(a), np.zeros_like(a)], -1) - turn(-self.heel, -self.ankle, a)
+        tip = np.stack([self.ball + self.toe + np.zeros_like(a), np.zeros_like(a)], -1)
+        ball = tip - turn(self.toe, -self.ball_height, b) - turn(self.ball, self.ball_height - self.ankle, a)
+        return np.where(a[:, None] < 0, heel, ball)
+
+    def lowest(self, a: Array, b: Array) -> Array:
+        """(T,) height of the foot's lowest point relative to the ankle."""
+        heel, instep = turn(-self.heel, -self.ankle, a)[:, 1], turn(self.ball, -self.ankle, a)[:, 1]
+        ball = turn(self.ball, self.ball_height - self.ankle, a)[:, 1]
+        tip, root = turn(self.toe, -self.ball_height, b)[:, 1], turn(0.0, -self.ball_height, b)[:, 1]
+        return np.minimum.reduce([heel, instep, ball + tip, ball + root])
+
+
+def turn(forward: float, up: float, pitch: Array) -> Array:
+    """(T, 2) a point (forward, up) pitched toes-down by `pitch`."""
+    return np.stack([forward * np.cos(pitch) + up * np.sin(pitch), up * np.cos(pitch) - forward * np.sin(pitch)], -1)
+
+
+@dataclass(frozen=True)
+class Swing:
+    """One flight of a foot from place to place. Angles in radians, times in seconds, heights in metres."""
+
+    off: float
+    """the heel begins to rise"""
+    lift: float
+    """the toes leave the ground"""
+    strike: float
+    """the foot touches the ground again"""
+    flat: float
+    """all of the sole is down"""
+    to: Place
+    peel: float = 0.5
+    """pitch at lift"""
+    tip: float = 0.0
+    """pitch of the toes at lift"""
+    land: float = 0.0
+    """pitch at strike: negative comes down on the heel, positive on the toes"""
+    height: float = 0.05
+    """how high the ankle is lifted over the direct way"""
+    peel_rate: float = 0.0
+    """rad/s, how fast the pitch still grows at lift"""
+    air: tuple[tuple[float, float], ...] = ()
+    """(time, pitch) in between"""
+    free: Function | None = None
+    """knee bend and swing of the leg from the hip (T, 2), which the foot follows in mid-flight"""
+    free_edge: float = 0.35
+    """share of the flight at either end over which the leg takes over from the direct way, and gives back"""
+
+
+class FootMotion(NamedTuple):
+    """A foot over T frames."""
+
+    ankle: Array
+    """(T, 3) world"""
+    yaw: Array
+    pitch: Array
+    toe: Array
+    """(T,) pitch of the toes against the ground"""
+    contact: NDArray[np.bool_]
+    """(T, 2) all of the heel, all of the toes planted"""
+    free_weight: Array
+    """(T,) how far the foot follows the leg instead of `ankle`"""
+    free_leg: Array
+    """(T, 2) knee bend and swing from the hip, radians"""
+
+
+@dataclass
+class FootPlan:
+    """A foot's whole story: where it starts, and its swings and heel rises in order of time."""
+
+    shape: FootShape
+    start: Place
+    swings: list[Swing] = field(default_factory=list)
+    rises: list[tuple[float, float, float, float, float]] = field(default_factory=list)
+    """(begin, top, leave, end, angle): the heel rises over planted toes and comes down again"""
+
+    def at(self, t: Array) -> FootMotion:
+        places = np.array([self.start, *(s.to for s in self.swings)])
+        standing = np.searchsorted([s.lift for s in self.swings], t)  # which place holds, or held last
+        pitch, toe = self._pitch()(t), self._toe()(t)
+        ankle = self._planted(places[standing], pitch, toe)
+        yaw = places[standing, 2].copy()
+        weight, leg, airborne = np.zeros(len(t)), np.zeros((len(t), 2)), np.zeros(len(t), dtype=bool)
+        for i, s in enumerate(self.swings):
+            m = (t >= s.lift) & (t < s.strike)
+            if not m.any():
+                continue
+            ankle[m] = self._flight(s, places[i], places[i + 1])(t[m])
+            yaw[m] = places[i, 2] + (places[i + 1, 2] - places[i, 2]) * ramp(t[m], s.lift, s.strike)
+            airborne[m] = True
+            if s.free is not None:
+                edge = s.free_edge * (s.strike - s.lift)
+                weight[m] = ramp(t[m], s.lift, s.lift + edge) - ramp(t[m], s.strike - edge, s.strike)
+                leg[m] = s.free(t[m])
+        contact = np.stack([np.abs(pitch) < FLAT, (np.abs(toe) < FLAT) & (pitch > -FLAT)], axis=-1) & ~airborne[:, None]
+        return FootMotion(ankle, yaw, pitch, toe, contact, weight, leg)
+
+    def _planted(self, place: Array, pitch: Array, toe: Array) -> Array:
+        """(T, 3) the ankle in the world for a foot that stands at `place` (T, 3)."""
+        forward, up = self.shape.planted(pitch, toe).T
+        return np.stack(
+            [place[:, 0] + forward * np.cos(place[:, 2]), place[:, 1] + forward * np.sin(place[:, 2]), up], -1
+        )
+
+    def _pitch(self) -> Curve:
+        knots = [(-1e3, 0.0, 0.0)]
+        for s in self.swings:
+            knots += [(s.off, 0.0, 0.0), (s.lift, s.peel, s.peel_rate), *((t, a, 0.0) for t, a in s.air)]
+            rate = -s.land / (s.flat - s.strike) if s.flat > s.strike else 0.0
+            knots += [(s.strike, s.land, rate), (s.flat, 0.0, 0.0)] if s.flat > s.strike else [(s.strike, 0.0, 0.0)]
+        for begin, top, leave, end, angle in self.rises:
+            knots += [(begin, 0.0, 0.0), (top, angle, 0.0), (leave, angle, 0.0), (end, 0.0, 0.0)]
+        times, values, rates = zip(*sorted(knots))
+        return Curve(times, values, rates)
+
+    def _toe(self) -> Curve:
+        """Toes stay flat while the heel rises, lift last, and lie flat again with the foot, a little raised before."""
+        knots = [(-1e3, 0.0, 0.0)]
+        for s in self.swings:
+            begin = s.lift - 0.35 * (s.lift - s.off)
+            rate = 1.5 * s.tip / (s.lift - begin)
+            up = min(s.land, 0.0) - 0.12 * (s.land < 0)
+            knots += [(begin, 0.0, 0.0), (s.lift, s.tip, rate)]
+            knots += [(s.strike, up, -0.5 * up / (s.flat - s.strike)), (s.flat, 0.0, 0.0)] if up else [(s.strike, 0.0, 0.0)]
+        times, values, rates = zip(*sorted(knots))
+        return Curve(times, values, rates)
+
+    def _flight(self, s: Swing, start: Array, end: Array) -> Function:
+        """The ankle's way through the air: leaves and arrives with the velocity and acceleration that it has standing."""
+        pitch, toe = self._pitch(), self._toe()
+
+        def standing(place: Array) -> Function:
+            return lambda t: self._planted(np.broadcast_to(place, (len(t), 3)), pitch(t), toe(t))
+
+        first, last = finite(standing(start), s.lift - 2e-3), finite(standing(end), s.strike + 2e-3)
+        direct = Curve([s.lift, s.strike], *(np.stack(pair) for pair in zip(first, last)))
+        # High enough that no point of the foot meets the ground on the way.
+        u = np.linspace(0.03, 0.97, 95)
+        t = s.lift + u * (s.strike - s.lift)
+        clear = direct(t)[:, 2] + self.shape.lowest(pitch(t), toe(t))
+        height = max(s.height, float(np.max(-clear / _bump(u))))
+
+        def way(t: Array) -> Array:
+            out = direct(t)
+            out[:, 2] += height * _bump((t - s.lift) / (s.strike - s.lift))
+            return out
+
+        return way
+
+
+def _bump(u: Array) -> Array:
+    return (4 * u * (1 - u)) ** 3

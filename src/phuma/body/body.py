@@ -99,18 +99,26 @@ class Body:
                 f"the soles of body {self.name} are not known here: they are part of the model file. "
                 "Give the file again, for example --body smplx:SMPLX_NEUTRAL.npz"
             )
-        rest = self.soles[None]
-        if self.pose_dirs is not None:
-            feature = rot.to_matrix(joint_quat[:, 1:]) - np.eye(3)
-            flat = self.pose_dirs.reshape(3 * N_SOLE, -1)
-            rest = rest + (feature.reshape(len(feature), -1) @ flat.T).reshape(-1, N_SOLE, 3)
+        moved = self._pose_blend(joint_quat)
         out = np.zeros((len(pose.position), N_SOLE, 3))
         for j in np.flatnonzero(self.sole_weights.any(axis=0)):
             of_j = np.flatnonzero(self.sole_weights[:, j])
-            local = rest[:, of_j] - self.joints[j]
-            world = local @ np.swapaxes(rot.to_matrix(pose.rotation[:, j]), 1, 2) + pose.position[:, j, None]
-            out[:, of_j] += self.sole_weights[of_j, j, None] * world
+            turn = rot.to_matrix(pose.rotation[:, j])
+            # One large product for all frames; a product for each frame costs four times as much.
+            world = (
+                (turn.reshape(-1, 3) @ (self.soles[of_j] - self.joints[j]).T).reshape(-1, 3, len(of_j)).swapaxes(1, 2)
+            )
+            if moved is not None:
+                world = world + moved[:, of_j] @ turn.swapaxes(1, 2)
+            out[:, of_j] += self.sole_weights[of_j, j, None] * (world + pose.position[:, j, None])
         return out
+
+    def _pose_blend(self, joint_quat: Array) -> Array | None:
+        """(T, 88, 3) by how much the pose displaces the sole points at rest; None for bodies without such terms."""
+        if self.pose_dirs is None:
+            return None
+        feature = (rot.to_matrix(joint_quat[:, 1:]) - np.eye(3)).reshape(len(joint_quat), -1)
+        return (feature @ self.pose_dirs.reshape(3 * N_SOLE, -1).T).reshape(-1, N_SOLE, 3)
 
     def mirror(self) -> Body:
         """Left and right exchanged."""

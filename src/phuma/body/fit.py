@@ -88,7 +88,14 @@ def fit_modes(
 
 
 def _region_velocities(
-    space: ShapeSpace, start: Array, modes: Array, root_pos: Array, joint_quat: Array, first: Array, step: int, rate: float
+    space: ShapeSpace,
+    start: Array,
+    modes: Array,
+    root_pos: Array,
+    joint_quat: Array,
+    first: Array,
+    step: int,
+    rate: float,
 ) -> tuple[Array, Array]:
     """Velocity (P, 4, 3) of each region's centre at each pair of frames, and its slope (P, 4, 3, K) by mode."""
     frames = np.concatenate([first, first + step])

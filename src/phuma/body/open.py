@@ -119,7 +119,9 @@ def _space() -> ShapeSpace:
         side, part = region.split("_")
         sign = 1.0 if side == "left" else -1.0
         # Heel: the rear 30 % of the foot. Toe: from the ball forward.
-        centre, half_length, half_width = (0.15, 0.15, 0.3) if part == "heel" else (0.5 * (BALL + 1), 0.5 * (1 - BALL), 0.45)
+        centre, half_length, half_width = (
+            (0.15, 0.15, 0.3) if part == "heel" else (0.5 * (BALL + 1), 0.5 * (1 - BALL), 0.45)
+        )
         for i, (u, v) in enumerate(disc):
             across = sign * (0.5 * hip + u * half_width * FOOT_BREADTH * stature)
             soles[r * POINTS_PER_REGION + i] = at(across, none, (centre - ANKLE + v * half_length) * foot)

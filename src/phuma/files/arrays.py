@@ -12,7 +12,6 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -48,26 +47,26 @@ class _Layout(NamedTuple):
     """Bytes before the data"""
 
 
-def npy_header(path: str | Path) -> ArrayHeader:
+def npy_header(path: str | os.PathLike[str]) -> ArrayHeader:
     """Shape and type that an `.npy` declares."""
     with _reading(path, "is not a readable .npy file"), open(path, "rb") as f:
         return _layout(path, "the array", f).header
 
 
-def npz_headers(path: str | Path) -> dict[str, ArrayHeader]:
+def npz_headers(path: str | os.PathLike[str]) -> dict[str, ArrayHeader]:
     """Shapes and types that an `.npz` declares, by name. A zip without arrays gives none."""
     with _reading(path, "is not a readable .npz file"), zipfile.ZipFile(path) as archive:
         return {name: _member_layout(path, archive, name, info).header for name, info in _members(path, archive)}
 
 
-def load_npy(path: str | Path) -> NDArray[Any]:
+def load_npy(path: str | os.PathLike[str]) -> NDArray[Any]:
     """The array of an `.npy`, read-only."""
     with _reading(path, "is not a readable .npy file"), open(path, "rb") as f:
         layout = _layout(path, "the array", f)
         return _data(path, "the array", f, layout, os.fstat(f.fileno()).st_size - layout.start)
 
 
-def load_npz(path: str | Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
+def load_npz(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, NDArray[Any]]:
     """The named arrays of an `.npz`, read-only. Others in the file are not touched."""
     wanted = list(names)
     with _reading(path, "is not a readable .npz file"), zipfile.ZipFile(path) as archive:
@@ -82,7 +81,7 @@ def load_npz(path: str | Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
 
 
 @contextmanager
-def _reading(path: str | Path, problem: str) -> Iterator[None]:
+def _reading(path: str | os.PathLike[str], problem: str) -> Iterator[None]:
     """Turns whatever the libraries below raise on strange bytes into a ReadError.
 
     They raise nearly anything (struct.error, zlib.error, OverflowError, SyntaxError, NotImplementedError ...), hence
@@ -102,7 +101,7 @@ def _reading(path: str | Path, problem: str) -> Iterator[None]:
         raise ReadError(path, f"{problem} ({type(e).__name__}: {e})") from None
 
 
-def _members(path: str | Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, zipfile.ZipInfo]]:
+def _members(path: str | os.PathLike[str], archive: zipfile.ZipFile) -> Iterator[tuple[str, zipfile.ZipInfo]]:
     infos = archive.infolist()
     if len(infos) > MAX_MEMBERS:
         raise ReadError(path, f"is a zip of {len(infos):,} files; at most {MAX_MEMBERS:,} are read")
@@ -111,7 +110,7 @@ def _members(path: str | Path, archive: zipfile.ZipFile) -> Iterator[tuple[str, 
             yield info.filename.removesuffix(".npy"), info
 
 
-def _member_layout(path: str | Path, archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> _Layout:
+def _member_layout(path: str | os.PathLike[str], archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> _Layout:
     # NumPy writes no other kinds, and Python's readers of those unpack without a limit.
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise ReadError(path, f"array {name} is compressed in a way (type {info.compress_type}) that NumPy never uses")
@@ -119,7 +118,9 @@ def _member_layout(path: str | Path, archive: zipfile.ZipFile, name: str, info: 
         return _layout(path, f"array {name}", f)
 
 
-def _load_member(path: str | Path, archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> NDArray[Any]:
+def _load_member(
+    path: str | os.PathLike[str], archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo
+) -> NDArray[Any]:
     layout = _member_layout(path, archive, name, info)
     if info.file_size > BOMB_BYTES and info.file_size > BOMB_RATIO * info.compress_size:
         raise ReadError(
@@ -131,7 +132,7 @@ def _load_member(path: str | Path, archive: zipfile.ZipFile, name: str, info: zi
         return _data(path, f"array {name}", f, layout, info.file_size - layout.start)
 
 
-def _layout(path: str | Path, what: str, f: IO[bytes]) -> _Layout:
+def _layout(path: str | os.PathLike[str], what: str, f: IO[bytes]) -> _Layout:
     version = npy_format.read_magic(f)
     # Version 3 differs from 2 only in the encoding of field names, which are not used here.
     parse = npy_format.read_array_header_1_0 if version[0] == 1 else npy_format.read_array_header_2_0
@@ -141,7 +142,7 @@ def _layout(path: str | Path, what: str, f: IO[bytes]) -> _Layout:
     return _Layout(ArrayHeader(tuple(int(n) for n in shape), dtype), fortran, f.tell())
 
 
-def _data(path: str | Path, what: str, f: IO[bytes], layout: _Layout, there: int) -> NDArray[Any]:
+def _data(path: str | os.PathLike[str], what: str, f: IO[bytes], layout: _Layout, there: int) -> NDArray[Any]:
     (shape, dtype), fortran = layout.header, layout.fortran
     if dtype.hasobject:
         raise ReadError(

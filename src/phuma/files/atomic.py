@@ -22,7 +22,7 @@ ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: nothing m
 DEFLATE_LEVEL = 6
 
 
-def write_atomic(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
+def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
     """`write` gets a file in the folder of `path`, which takes that name only once it is complete and on the disk.
 
     On any failure, an interruption too, what was at `path` stays as it was and nothing else is left behind.
@@ -43,7 +43,7 @@ def write_atomic(path: str | Path, write: Callable[[BinaryIO], None]) -> None:
         raise
 
 
-def save_npy(path: str | Path, array: NDArray[Any]) -> None:
+def save_npy(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
     """One array as an `.npy`, without pickle."""
 
     def write(f: BinaryIO) -> None:
@@ -52,7 +52,7 @@ def save_npy(path: str | Path, array: NDArray[Any]) -> None:
     write_atomic(path, write)
 
 
-def save_npz(path: str | Path, arrays: Mapping[str, NDArray[Any] | str]) -> None:
+def save_npz(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | str]) -> None:
     """Arrays and texts as a compressed `.npz`, without pickle; the same to the byte for the same values."""
 
     def write(f: BinaryIO) -> None:

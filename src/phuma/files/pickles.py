@@ -11,7 +11,6 @@ import struct
 import sys
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 from typing import IO, Any, ClassVar
 
 from phuma.errors import ReadError
@@ -145,7 +144,7 @@ class _Bounded:
         return line
 
 
-def load_pickle(path: str | Path) -> Any:
+def load_pickle(path: str | os.PathLike[str]) -> Any:
     """The data of a pickle. Arrays of libraries that are not needed come as stand-ins: see `as_array`."""
     try:
         with open(path, "rb") as f, warnings.catch_warnings():

@@ -7,9 +7,9 @@ could be led to take its bytes for pointers.
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -196,7 +196,7 @@ KNOWN: dict[tuple[str, str], Callable[..., Any]] = {
 }
 
 
-def as_array(path: str | Path, name: str, value: Any) -> NDArray[Any]:
+def as_array(path: str | os.PathLike[str], name: str, value: Any) -> NDArray[Any]:
     """A value out of `load_pickle` as a plain array: arrays, chumpy's arrays and sparse matrices."""
     if isinstance(value, Chumpy):
         value = value.state.get("x")
@@ -207,7 +207,7 @@ def as_array(path: str | Path, name: str, value: Any) -> NDArray[Any]:
     return np.asarray(value)
 
 
-def _dense(path: str | Path, name: str, matrix: Stub) -> NDArray[Any]:
+def _dense(path: str | os.PathLike[str], name: str, matrix: Stub) -> NDArray[Any]:
     state = matrix.state
     shape: Any = state.get("_shape", state.get("shape"))
     data, inner, starts = parts = [state.get(k, _NO_ARRAY) for k in ("data", "indices", "indptr")]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from phuma.clipfile import is_clip
 from phuma.errors import PhumaError, ReadError
 from phuma.files.probe import Probe
 from phuma.motion import HumanMotion
@@ -33,6 +34,8 @@ def recognise(probe: Probe) -> Reader:
     for reader in READERS:
         if reader.recognises(probe):
             return reader
+    if is_clip(probe):
+        raise ReadError(probe.path, "is a clip that has been curated already, not a recording")
     known = ", ".join(r.FORMAT for r in READERS)
     arrays = ", ".join(f"{n or 'array'} {h.shape}" for n, h in list(probe.arrays.items())[:8])
     looks = f"a {probe.kind} file" + (f" with {arrays}" if arrays else "")

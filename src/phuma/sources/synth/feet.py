@@ -19,6 +19,7 @@ from phuma.rotations import Array
 from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
 from phuma.sources.synth.curves import Curve, Function, finite, ramp
 
+TOLERANCE = 4e-4  # metres by which a swinging foot may graze the ground
 FLAT = 1e-9  # radians below which a piece of the foot lies flat
 
 
@@ -107,8 +108,10 @@ class Swing:
     """(time, pitch) in between"""
     free: Function | None = None
     """knee bend and swing of the leg from the hip (T, 2), which the foot follows in mid-flight"""
-    free_edge: float = 0.35
-    """share of the flight at either end over which the leg takes over from the direct way, and gives back"""
+    free_edges: tuple[float, float] = (0.35, 0.35)
+    """shares of the flight over which the leg takes over from the direct way, and gives back"""
+    arrive: float = 0.0
+    """m/s, forward speed of the ankle when it strikes"""
 
 
 class FootMotion(NamedTuple):
@@ -153,8 +156,8 @@ class FootPlan:
             yaw[m] = places[i, 2] + (places[i + 1, 2] - places[i, 2]) * ramp(t[m], s.lift, s.strike)
             airborne[m] = True
             if s.free is not None:
-                edge = s.free_edge * (s.strike - s.lift)
-                weight[m] = ramp(t[m], s.lift, s.lift + edge) - ramp(t[m], s.strike - edge, s.strike)
+                take, give = (e * (s.strike - s.lift) for e in s.free_edges)
+                weight[m] = ramp(t[m], s.lift, s.lift + take) - ramp(t[m], s.strike - give, s.strike)
                 leg[m] = s.free(t[m])
         contact = np.stack([np.abs(pitch) < FLAT, (np.abs(toe) < FLAT) & (pitch > -FLAT)], axis=-1) & ~airborne[:, None]
         return FootMotion(ankle, yaw, pitch, toe, contact, weight, leg)
@@ -197,12 +200,13 @@ class FootPlan:
             return lambda t: self._planted(np.broadcast_to(place, (len(t), 3)), pitch(t), toe(t))
 
         first, last = finite(standing(start), s.lift - 2e-3), finite(standing(end), s.strike + 2e-3)
+        last[1][:2] += s.arrive * np.array([np.cos(end[2]), np.sin(end[2])])
         direct = Curve([s.lift, s.strike], *(np.stack(pair) for pair in zip(first, last)))
         # High enough that no point of the foot meets the ground on the way.
         u = np.linspace(0.03, 0.97, 95)
         t = s.lift + u * (s.strike - s.lift)
         clear = direct(t)[:, 2] + self.shape.lowest(pitch(t), toe(t))
-        height = max(s.height, float(np.max(-clear / _bump(u))))
+        height = max(s.height, float(np.max((-clear - TOLERANCE) / _bump(u))))
 
         def way(t: Array) -> Array:
             out = direct(t)
@@ -213,4 +217,4 @@ class FootPlan:
 
 
 def _bump(u: Array) -> Array:
-    return (4 * u * (1 - u)) ** 3
+    return (4 * u * (1 - u)) ** 2

@@ -144,6 +144,18 @@ def _pelvis_path(plan: Plan, body: Body, times: Array) -> Array:
     return pelvis
 
 
+def mass_height(plan: Plan, body: Body, time: float, knee: float) -> float:
+    """Height of the centre of mass at a time when the straighter leg's knee is bent by `knee` radians, metres."""
+    moment = _Moment(plan, body, np.array([time]))
+    target = plan.target(moment.times)
+    pelvis = target.copy()
+    for _ in range(ITERATIONS):
+        pelvis[:, 2] = moment.highest(pelvis, knee)
+        mass = centre_of_mass(body.forward(pelvis, moment.quats(pelvis)))
+        pelvis[:, :2] += (target - mass)[:, :2]
+    return float(mass[0, 2])
+
+
 def _smooth_cover(need: Array, seconds: float = 0.16) -> Array:
     """A smooth curve that is nowhere below `need` (T,): its running maximum, averaged over the same window."""
     half = int(seconds * GRID)
@@ -184,12 +196,12 @@ class _Moment:
         held = within_reach(hip, ankle, float(reach(*thigh_shank, EASY)), float(reach(*thigh_shank, 0.5 * STRAIGHT)))
         return np.where(foot.free_weight[:, None] > 0, held, ankle)
 
-    def highest(self, pelvis: Array) -> Array:
-        """(T,) the height of the pelvis at which the first leg's knee is as straight as it may be."""
+    def highest(self, pelvis: Array, knee: float = STRAIGHT) -> Array:
+        """(T,) the height of the pelvis at which a leg's knee is the first to be bent by no more than `knee`."""
         tops = []
         for side, foot in zip(SIDES, self.feet):
             gap = foot.ankle - self.hip(pelvis, side)
-            longest = float(reach(*bones(self.body, side), STRAIGHT))
+            longest = float(reach(*bones(self.body, side), knee))
             level = np.minimum(np.linalg.norm(gap[:, :2], axis=-1), 0.95 * longest)
             top = pelvis[:, 2] + gap[:, 2] + np.sqrt(longest**2 - level**2)
             tops.append(np.where(foot.free_weight > 0, np.inf, top))
@@ -231,13 +243,13 @@ def upper_body(posture: Posture) -> Array:
 def _put_arm(quat: Array, side: str, arm: Arm, shrug: Array) -> None:
     """At rest the arms point sideways with the palms down and the elbow bends forward."""
     sign = 1.0 if side == "left" else -1.0
-    # The shoulder blade takes its part of what the arm is raised beyond the first 30 degrees.
-    raised = np.arccos(np.clip(np.cos(arm.flex) * np.cos(arm.abduct), -1, 1))
-    blade = 0.25 * np.logaddexp(0.0, (raised - 0.6) / 0.2) * 0.2
-    lift = shrug + blade
-    quat[:, INDEX[f"{side}_collar"]] = rot.from_axis("z", sign * lift)
-    hanging = rot.from_axis("z", sign * (arm.abduct - lift - np.pi / 2))
+    # The shoulder blade takes its part of what the arm is raised.
+    lift = shrug + 0.18 * (1 - np.cos(arm.flex) * np.cos(arm.abduct))
+    collar = rot.from_axis("z", sign * lift)
+    hanging = rot.from_axis("z", sign * (arm.abduct - np.pi / 2))
     turned = rot.multiply(hanging, rot.from_axis("x", arm.twist))
-    quat[:, INDEX[f"{side}_shoulder"]] = rot.multiply(rot.from_axis("x", -arm.flex), turned)
+    raised = rot.multiply(rot.from_axis("x", -arm.flex), turned)
+    quat[:, INDEX[f"{side}_collar"]] = collar
+    quat[:, INDEX[f"{side}_shoulder"]] = rot.multiply(rot.conjugate(collar), raised)
     quat[:, INDEX[f"{side}_elbow"]] = rot.from_axis("y", -sign * arm.elbow)
     quat[:, INDEX[f"{side}_wrist"]] = rot.from_axis("z", -sign * arm.wrist)

@@ -9,11 +9,11 @@ import numpy as np
 
 from phuma.clip import Clip, Measure, Verdict
 from phuma.contact import FootContacts
-from phuma.curate.config import CurateCfg, Limits
-from phuma.curate.ground import contact_ratios, vote_ground
-from phuma.curate.metrics import contact_score, root_jerk, support_distance
-from phuma.curate.resample import resample
-from phuma.curate.smooth import smooth
+from phuma.curation.config import CurateCfg, Limits
+from phuma.curation.ground import contact_ratios, vote_ground
+from phuma.curation.metrics import contact_score, root_jerk, support_distance
+from phuma.curation.resample import resample
+from phuma.curation.smooth import smooth
 from phuma.errors import PhumaError
 from phuma.motion import HumanMotion
 from phuma.rotations import Array

@@ -1,0 +1,161 @@
+"""Turn recordings into clips that are physically plausible, and say why the others are not.
+
+Takes files and folders of any known format, mixed: AMASS (SMPL-X, SMPL+H), Motion-X, PHUMA human, BVH. Writes the kept
+clips below DIR/clips and every verdict into DIR/curation.json.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from phuma import __version__
+from phuma.cli.options import add_options, command_parser, from_options
+from phuma.clip import Clip
+from phuma.clipfile import save_clip
+from phuma.curation import CurateCfg, curate
+from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.files.atomic import write_atomic
+from phuma.parallel import map_in_order
+from phuma.sources import ReadCfg, find_recordings, read_all
+from phuma.sources.registry import SUFFIXES, Recording
+
+RESULT, UNFINISHED = "curation.json", "curation.unfinished"
+
+
+@dataclass(frozen=True)
+class BatchCfg:
+    """How the work is done."""
+
+    jobs: int | None = None
+    """Processes to use; all cores for eight recordings or more, else one"""
+
+
+class Outcome(NamedTuple):
+    """What became of one recording."""
+
+    clips: list[dict[str, Any]]
+    failed: dict[str, str] | None
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("curate", __doc__)
+    parser.add_argument("sources", nargs="+", metavar="SRC", help="recordings, or folders of them")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where clips and verdicts go")
+    add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
+    add_options(parser, CurateCfg, ("preset", "ground"))
+    add_options(parser, BatchCfg, ("jobs",))
+    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON and nothing else")
+    args = parser.parse_args(argv)
+    read_cfg, curate_cfg = from_options(ReadCfg, args), from_options(CurateCfg, args)
+    result = curate_sources(args.sources, args.out, read_cfg, curate_cfg, from_options(BatchCfg, args).jobs)
+    if args.json:
+        print(json.dumps({"clips": result["clips"], "failed": result["failed"]}))
+    else:
+        print(summary(result, args.out))
+    return 1 if result["failed"] else 0
+
+
+def curate_sources(
+    sources: Sequence[str], out: Path, read_cfg: ReadCfg, curate_cfg: CurateCfg, jobs: int | None = None
+) -> dict[str, Any]:
+    """Curate everything below `sources` into `out`; returns what curation.json holds."""
+    from tqdm import tqdm
+
+    recordings = find_recordings(sources)
+    if not recordings:
+        raise ConfigError(f"no recordings below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
+    _claim(out)
+    if jobs is None:
+        jobs = (os.cpu_count() or 1) if len(recordings) >= 8 else 1
+    work = partial(curate_recording, out=out, read_cfg=read_cfg, curate_cfg=curate_cfg)
+    clips: list[dict[str, Any]] = []
+    failed: list[dict[str, str]] = []
+    with tqdm(total=len(recordings), unit="recording", disable=None, file=sys.stderr) as bar:
+        for outcome in map_in_order(work, recordings, jobs):
+            clips += outcome.clips
+            failed += [outcome.failed] if outcome.failed else []
+            kept = sum(c["kept"] for c in clips)
+            bar.set_postfix_str(f"{kept} of {len(clips)} clips kept", refresh=False)
+            bar.update()
+    config = {"read": {k: v if v is None else str(v) for k, v in asdict(read_cfg).items()}, "curate": asdict(curate_cfg)}
+    limits = asdict(curate_cfg.limits)
+    result = {"format": "phuma-curation", "version": 1, "phuma": __version__, "config": config, "limits": limits,
+              "clips": clips, "failed": failed}  # fmt: skip
+    write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
+    (out / UNFINISHED).unlink(missing_ok=True)
+    return result
+
+
+def _claim(out: Path) -> None:
+    """Make `out` ours: an earlier result is replaced, anything else is left alone."""
+    ours = (out / RESULT).exists() or (out / UNFINISHED).exists()
+    if (out / "clips").exists() and not ours:
+        raise ConfigError(f"{out / 'clips'} exists and was not written by `phuma curate`; choose another --out")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        # From here until the result is written, the folder says of itself that it is not whole.
+        (out / UNFINISHED).touch()
+        (out / RESULT).unlink(missing_ok=True)
+        shutil.rmtree(out / "clips", ignore_errors=True)
+    except OSError as e:
+        raise ConfigError(f"{out} cannot be written: {e.strerror or e}") from None
+
+
+def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Outcome:
+    """Curate one file; a fault of it becomes a row, never an exception."""
+    rows: list[dict[str, Any]] = []
+    try:
+        for person, motion in enumerate(read_all(recording.path, read_cfg)):
+            for clip in curate(motion, curate_cfg).clips:
+                rows.append(clip_row(clip))
+                if clip.verdict.kept:
+                    file = Path("clips") / recording.name / f"{person}_{round(clip.start * 1000):07d}.npz"
+                    (out / file).parent.mkdir(parents=True, exist_ok=True)
+                    save_clip(out / file, clip)
+                    rows[-1]["file"] = file.as_posix()
+    except ConfigError:
+        raise
+    except PhumaError as e:
+        return Outcome([], {"source": str(recording.path), "reason": e.problem if isinstance(e, ReadError) else str(e)})
+    except Exception as e:  # a fault of ours must not cost the rest of a long batch
+        return Outcome([], {"source": str(recording.path), "reason": f"internal error, please report: {e!r}"})
+    return Outcome(rows, None)
+
+
+def clip_row(clip: Clip) -> dict[str, Any]:
+    """A clip as JSON: seconds, verdict, reasons, metrics."""
+    return {
+        "source": clip.motion.provenance.source,
+        "start": round(clip.start, 6),
+        "end": round(clip.end, 6),
+        "kept": clip.verdict.kept,
+        "reasons": list(clip.verdict.reasons),
+        "metrics": clip.verdict.metrics,
+        "notes": list(clip.motion.provenance.notes),
+    }
+
+
+def summary(result: dict[str, Any], out: Path) -> str:
+    """What a person wants to know first."""
+    clips, failed = result["clips"], result["failed"]
+    kept = [c for c in clips if c["kept"]]
+    minutes = sum(c["end"] - c["start"] for c in kept) / 60
+    share = f" ({100 * len(kept) / len(clips):.0f} %)" if clips else ""
+    lines = [f"{len({c['source'] for c in clips})} recordings, {len(clips)} clips, {len(kept)} kept{share}, {minutes:.1f} minutes"]
+    why = Counter(reason.split()[0] for c in clips for reason in c["reasons"])
+    lines += [f"  {n:5} failed {name}" for name, n in why.most_common()]
+    if failed:
+        lines.append(f"{len(failed)} files could not be used:")
+        lines += [f"  {f['source']}: {f['reason']}" for f in failed[:20]]
+        lines += [f"  ... and {len(failed) - 20} more, all in {out / RESULT}"] if len(failed) > 20 else []
+    lines.append(f"Clips are in {out / 'clips'}, every verdict in {out / RESULT}. Look at one: phuma inspect FILE --plot OUT.png")
+    return "\n".join(lines)

@@ -1,0 +1,186 @@
+"""Say what a file is, and what curation thinks of it, metric by metric.
+
+Takes every file that is read or written here: recordings, clips, the results of `curate`, the truth beside generated
+motion, joint maps, and SMPL-X models.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from phuma.cli.options import add_options, command_parser, from_options
+from phuma.clip import Clip, Verdict
+from phuma.clipfile import is_clip, load_clip
+from phuma.curation import CurateCfg, Curation, curate
+from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.files.probe import Probe
+from phuma.motion import HumanMotion
+from phuma.sources import ReadCfg, read_all, recognise
+
+Lines = list[str]
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("inspect", __doc__)
+    parser.add_argument("file", type=Path, metavar="FILE", help="the file to look at")
+    add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
+    add_options(parser, CurateCfg, ("preset", "ground"))
+    parser.add_argument("--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time")
+    args = parser.parse_args(argv)
+    probe = Probe(args.file)
+    kind = _document_kind(probe)
+    if kind is None:
+        lines = _recording(probe, from_options(ReadCfg, args), from_options(CurateCfg, args), args.plot)
+    elif args.plot and kind is not _clip:
+        raise ConfigError("--plot draws recordings and clips; this file is neither")
+    else:
+        lines = _clip(probe, args.plot) if kind is _clip else kind(probe)
+    print("\n".join([str(args.file), *lines]))
+    return 0
+
+
+def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
+    """How to describe a file that is no recording; None for one that should be."""
+    if is_clip(probe):
+        return _clip
+    if {"v_template", "J_regressor", "weights"} <= set(probe.arrays):
+        return _body_model
+    if probe.kind == "pickle":
+        return _body_model
+    if probe.kind == "text" and probe.text.lstrip().startswith("{"):
+        return _json
+    return None
+
+
+def _recording(probe: Probe, read_cfg: ReadCfg, curate_cfg: CurateCfg, plot: Path | None) -> Lines:
+    lines = [f"  format   {recognise(probe).FORMAT}"]
+    for motion in read_all(probe.path, read_cfg):
+        try:
+            curation = curate(motion, curate_cfg)
+        except PhumaError as e:
+            raise ReadError(probe.path, str(e)) from None
+        lines += _motion_lines(motion)
+        lines += _curation_lines(curation)
+        if plot:
+            draw(plot, probe.path.name, curation)
+            lines.append(f"Picture: {plot}")
+    return lines
+
+
+def _motion_lines(motion: HumanMotion) -> Lines:
+    origin = motion.provenance
+    shape = ", ".join(f"{k} {v:.3g}" for k, v in list(motion.body.shape.items())[:10])
+    may = {True: "may be passed on", False: "may not be passed on", None: "whether it may be passed on is not known"}
+    return [
+        f"  body     {motion.body.name}{f' ({shape})' if shape else ''}, legs {motion.body.leg_length:.2f} m",
+        f"  length   {len(motion)} frames at {motion.fps:g} Hz, {motion.duration:.2f} s",
+        "  axes     z up, x ahead, metres, after reading",
+        f"  licence  {origin.licence}; {may[origin.redistributable]}",
+        *(f"  note     {note}" for note in origin.notes),
+    ]
+
+
+def _curation_lines(curation: Curation) -> Lines:
+    clips = curation.clips
+    kept = sum(c.verdict.kept for c in clips)
+    lines = [
+        "",
+        f"Curation (preset {curation.cfg.preset}): {kept} of {len(clips)} clips kept; the ground is at {curation.ground:.3f} m",
+        *_table([(f"{c.start:.1f}", f"{c.end:.1f}", c.verdict) for c in clips]),
+    ]
+    return lines
+
+
+def _table(rows: Sequence[tuple[str, str, Verdict]]) -> Lines:
+    """One line a clip; a value that failed is marked."""
+    names = list(rows[0][2].metrics)
+    lines = ["  start    end  " + "".join(f"{n:>17}" for n in names) + "  verdict"]
+    bounds = {m.name: f"{'>' if m.bound == 'above' else '<'} {m.limit:g}{m.unit}" for m in rows[0][2].measures}
+    lines.append("                " + "".join(f"{bounds[n]:>17}" for n in names))
+    for start, end, verdict in rows:
+        cells = "".join(f"{m.value:16.3f}{' ' if m.passed else '!'}" for m in verdict.measures)
+        lines.append(f"{start:>7}{end:>7}  {cells}  {'kept' if verdict.kept else 'rejected'}")
+    return lines
+
+
+def _clip(probe: Probe, plot: Path | None = None) -> Lines:
+    clip = load_clip(probe.path)
+    if plot:
+        _draw_clip(plot, probe.path.name, clip)
+    start, end = f"{clip.start:.1f}", f"{clip.end:.1f}"
+    return [
+        "  format   phuma-clip: a curated piece of a recording",
+        f"  source   {clip.motion.provenance.source} ({clip.motion.provenance.format}), {start} to {end} s"
+        + (", mirrored" if clip.motion.provenance.mirrored else ""),
+        *_motion_lines(clip.motion),
+        "",
+        *_table([(start, end, clip.verdict)]),
+        *([f"Picture: {plot}"] if plot else []),
+    ]
+
+
+def _body_model(probe: Probe) -> Lines:
+    from phuma.body.smplx import load_smplx
+
+    space = load_smplx(probe.path)
+    return [
+        f"  format   SMPL-X body model, {space.name}",
+        f"  shape    {len(space.params)} betas",
+        "  used as  --body smplx:" + str(probe.path),
+        "  licence  SMPL-X: not to be passed on; only its 22 joints and 88 sole points are used, and kept in your cache",
+    ]
+
+
+def _json(probe: Probe) -> Lines:
+    try:
+        data: Any = json.loads(probe.path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as e:
+        raise ReadError(probe.path, f"looks like JSON but is not: {e}") from None
+    if data.get("format") == "phuma-curation":
+        kept = sum(c["kept"] for c in data["clips"])
+        reasons = sorted({r.split()[0] for c in data["clips"] for r in c["reasons"]})
+        return [
+            f"  format   result of `phuma curate` {data['phuma']}",
+            f"  clips    {len(data['clips'])}, {kept} kept, {len(data['failed'])} files could not be used",
+            f"  rejected by {', '.join(reasons) or 'nothing'}",
+        ]
+    if data.get("format") == "phuma-truth":
+        return [
+            "  format   truth beside generated motion",
+            f"  motion   {data['kind']}, seed {data['seed']}" + (f", fault {data['fault']}" if data.get("fault") else ""),
+            f"  truth    ground at {data['ground']} m, contacts of {len(data['contact'])} frames, stature {data['shape']['stature']:.2f} m",
+        ]
+    if set(data) <= {"joints", "metres_per_unit", "up"}:
+        from phuma.sources.bvh.match import load_joint_map
+
+        joint_map = load_joint_map(probe.path)
+        return ["  format   joint map for BVH files", *(f"  {ours:15} {theirs}" for ours, theirs in joint_map.joints.items())]
+    raise ReadError(probe.path, f"is JSON, but nothing that is written here; its keys are {', '.join(list(data)[:8])}")
+
+
+def draw(path: Path, title: str, curation: Curation) -> None:
+    """The picture of a curated recording."""
+    from phuma.view.timeline import Span, Track, draw_recording
+
+    frames, limits = curation.frames, curation.cfg.limits
+    start = curation.motion.provenance.start
+    tracks = [
+        Track("root jerk\nm/s³", frames.root_jerk, (limits.root_jerk,)),
+        Track("contact\nscore", frames.contact_score, (limits.contact_score,)),
+        Track("pelvis height\nm", frames.pelvis_height, (limits.pelvis_min, limits.pelvis_max)),
+        Track("pelvis to\nsupport, m", frames.pelvis_support, (limits.pelvis_support,)),
+        Track("spine1 to\nsupport, m", frames.spine_support, (limits.spine_support,)),
+    ]
+    spans = [Span(c.start - start, c.end - start, c.verdict.kept) for c in curation.clips]
+    draw_recording(path, title, curation.motion, curation.contact.ratio, tracks, spans)
+
+
+def _draw_clip(path: Path, title: str, clip: Clip) -> None:
+    from phuma.view.timeline import Span, Track, draw_recording
+
+    height = Track("pelvis height\nm", clip.motion.root_pos[:, 2])
+    span = Span(0.0, clip.motion.duration, clip.verdict.kept)
+    draw_recording(path, title, clip.motion, clip.contact.ratio, [height], [span])

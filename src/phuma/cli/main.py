@@ -1,0 +1,59 @@
+"""`phuma`: finds the sub-command, runs it, turns users' errors into messages and exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from phuma import __version__
+from phuma.errors import ConfigError, PhumaError
+
+# Modules are imported when their command runs: help has to be quick.
+COMMANDS = {
+    "demo": "see the whole system work, without any data of your own",
+    "curate": "turn recordings into clips that are physically plausible, and say why the others are not",
+    "inspect": "say what a file is and what curation thinks of it",
+    "synth": "write generated human motion, clean or with faults, with the truth beside it",
+}
+EPILOG = """commands:
+{commands}
+
+`phuma COMMAND --help` explains one. Exit codes: 0 done, 1 some inputs could not be read (they are listed, the rest is
+done), 2 wrong use."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    parser = argparse.ArgumentParser(
+        prog="phuma",
+        description="Recordings of people in, motion that a humanoid robot can really perform out.",
+        usage="phuma COMMAND ...",
+        epilog=EPILOG.format(commands="\n".join(f"  {name:10}{text}" for name, text in COMMANDS.items())),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"phuma {__version__}")
+    parser.add_argument("command", nargs="?", help=argparse.SUPPRESS)
+    args = parser.parse_args(words[:1])
+    if args.command is None:
+        parser.print_help()
+        return 2 if words else 0
+    if args.command not in COMMANDS:
+        print(f"phuma: unknown command {args.command!r}; there are: {', '.join(COMMANDS)}", file=sys.stderr)
+        return 2
+    try:
+        return import_module(f"phuma.cli.{args.command}").main(words[1:])
+    except ConfigError as e:
+        print(f"phuma {args.command}: {e}", file=sys.stderr)
+        return 2
+    except PhumaError as e:
+        print(f"phuma {args.command}: {e}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of a pipe went away, as with `| head`
+        sys.stderr.close()
+        return 0

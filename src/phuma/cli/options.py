@@ -1,0 +1,74 @@
+"""Command-line options from configuration dataclasses: a field is an option, the text under it its help."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import textwrap
+from collections.abc import Sequence
+from dataclasses import MISSING, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
+
+from phuma.errors import ConfigError
+
+Cfg = TypeVar("Cfg")
+
+
+@cache
+def field_help(cfg: type) -> dict[str, str]:
+    """The string under each field of a dataclass, as the source has it."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(cfg))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    out = {}
+    for field, text in zip(body.body, body.body[1:]):
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+            out[ast.unparse(field.target)] = " ".join(str(text.value.value).split())
+    return out
+
+
+def add_options(parser: argparse.ArgumentParser, cfg: type, only: Sequence[str]) -> None:
+    """Options `--name` for the named fields of a dataclass; without one given, the field's own default holds."""
+    group = parser.add_argument_group(_first_sentence(cfg))
+    hints, texts = get_type_hints(cfg), field_help(cfg)
+    for field in fields(cfg):  # type: ignore[arg-type]
+        if field.name not in only:
+            continue
+        kinds = [k for k in (get_args(hints[field.name]) or (hints[field.name],)) if k is not type(None)]
+        default = "" if field.default in (None, MISSING) else f" (default: {field.default})"
+        group.add_argument(
+            f"--{field.name.replace('_', '-')}",
+            dest=field.name,
+            type=kinds[0],
+            default=argparse.SUPPRESS,
+            metavar={float: "N", int: "N", Path: "FILE"}.get(kinds[0], field.name.upper()),
+            help=(texts.get(field.name, "") + default).replace("%", "%%"),
+        )
+
+
+def from_options(cfg: type[Cfg], args: argparse.Namespace) -> Cfg:
+    """The dataclass with the options that were given."""
+    names = {f.name for f in fields(cfg)}  # type: ignore[arg-type]
+    return cfg(**{name: value for name, value in vars(args).items() if name in names})
+
+
+def split_values(words: Sequence[str], valid: Sequence[str], what: str) -> list[str]:
+    """Values given after one another or separated by commas, each one of the valid ones."""
+    values = [v for word in words for v in word.split(",") if v]
+    for value in values:
+        if value not in valid:
+            raise ConfigError(f"unknown {what} {value!r}; there are: {', '.join(valid)}")
+    return values
+
+
+def command_parser(name: str, module: Any) -> argparse.ArgumentParser:
+    """A parser whose description is the command module's docstring."""
+    return argparse.ArgumentParser(
+        prog=f"phuma {name}", description=module, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+
+
+def _first_sentence(cfg: type) -> str:
+    return (cfg.__doc__ or cfg.__name__).strip().split("\n")[0].rstrip(".").lower()

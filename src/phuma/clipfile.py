@@ -1,0 +1,110 @@
+"""Clips on disk: `.npz` without pickle. docs/formats.md is the specification."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phuma import rotations as rot
+from phuma.body import OPEN_SPACE, Body
+from phuma.clip import Clip, Measure, Verdict
+from phuma.contact import FootContacts
+from phuma.errors import PhumaError, ReadError
+from phuma.files.arrays import load_npz
+from phuma.files.atomic import save_npz
+from phuma.files.probe import Probe
+from phuma.motion import HumanMotion, Provenance
+from phuma.rotations import Array
+from phuma.skeleton import JOINTS, N_JOINTS, PARENTS, REGIONS
+
+FORMAT = "phuma-clip"
+VERSION = 1
+OWN_BODY = ("body_joints", "body_soles", "body_sole_weights")
+
+
+def is_clip(probe: Probe) -> bool:
+    """Whether a file is one of ours, by its content."""
+    return probe.kind == "npz" and {"format", "version", "joint_quat", "contact", "meta"} <= set(probe.arrays)
+
+
+def save_clip(path: str | Path, clip: Clip) -> None:
+    """Write a clip; whole or not at all."""
+    motion, body = clip.motion, clip.motion.body
+    meta = {
+        "body": {"name": body.name, "shape": dict(body.shape), "lumbar": body.lumbar.tolist()},
+        "provenance": asdict(motion.provenance),
+        "measures": [asdict(m) for m in clip.verdict.measures],
+        "ground": clip.ground,
+    }
+    arrays: dict[str, Any] = {
+        "format": FORMAT,
+        "version": np.int64(VERSION),
+        "fps": np.float64(motion.fps),
+        "joint_names": np.array(JOINTS),
+        "contact_names": np.array(REGIONS),
+        "root_pos": motion.root_pos.astype(np.float32),
+        "joint_quat": motion.joint_quat.astype(np.float32),
+        "joints": motion.pose.position.astype(np.float32),
+        "contact": clip.contact.ratio.astype(np.float32),
+        "meta": json.dumps(meta, sort_keys=True),
+    }
+    if body.name == "bvh":  # a recording's own skeleton is nobody's model: it may travel with the clip
+        arrays |= dict(zip(OWN_BODY, (body.joints, body.soles, body.sole_weights)))
+    save_npz(path, arrays)
+
+
+def load_clip(path: str | Path) -> Clip:
+    """Read a clip; every fault of the file is a ReadError."""
+    probe = Probe(Path(path))
+    if not is_clip(probe):
+        raise ReadError(path, f"is not a clip of ours ({FORMAT}); `phuma inspect` says what it is")
+    names = [n for n in ("format", "version", "fps", "root_pos", "joint_quat", "joints", "contact", "meta", *OWN_BODY)]
+    data = load_npz(path, [n for n in names if n in probe.arrays])
+    try:
+        if str(data["format"]) != FORMAT:
+            raise PhumaError(f"format is {str(data['format'])!r}, expected {FORMAT!r}")
+        if int(data["version"]) > VERSION:
+            raise PhumaError(f"is of version {int(data['version'])}, newer than this program's {VERSION}: pip install -U phuma")
+        meta = json.loads(str(data["meta"]))
+        provenance = Provenance(**meta["provenance"] | {"notes": tuple(meta["provenance"]["notes"])})
+        body = _body(meta["body"], data, provenance.mirrored)
+        motion = HumanMotion(body, data["root_pos"], data["joint_quat"], float(data["fps"]), provenance)
+        verdict = Verdict(tuple(Measure(**m) for m in meta["measures"]))
+        return Clip(motion, FootContacts(data["contact"], motion.fps), verdict, float(meta["ground"]))
+    except PhumaError as e:
+        raise ReadError(path, str(e)) from None
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
+        raise ReadError(path, f"is damaged: {type(e).__name__} {e}") from None
+
+
+def _body(about: dict[str, Any], data: dict[str, Any], mirrored: bool) -> Body:
+    name, shape = about["name"], [float(v) for v in about["shape"].values()]
+    if name == "open":
+        body = OPEN_SPACE.body(shape)
+    elif name == "bvh":
+        joints, soles, weights = (data[n] for n in OWN_BODY)
+        return Body(joints, soles, weights, name, lumbar=np.array(about["lumbar"]))
+    else:
+        from phuma.body.smplx import cached_smplx
+
+        space = cached_smplx(name)
+        if space is None:
+            return _bones_of(name, about, data)
+        body = space.body(shape)
+    return body.mirror() if mirrored else body
+
+
+def _bones_of(name: str, about: dict[str, Any], data: dict[str, Any]) -> Body:
+    """The skeleton alone, read off the posed joints: soles of a licensed model do not travel with a clip."""
+    quat = np.asarray(data["joint_quat"][:1], dtype=float)
+    position = np.asarray(data["joints"][0], dtype=float)
+    rotation = Body(np.zeros((N_JOINTS, 3)), np.zeros((0, 3)), np.zeros((0, N_JOINTS)), name).forward(np.zeros((1, 3)), quat).rotation[0]
+    joints: Array = np.zeros((N_JOINTS, 3))
+    for j in range(1, N_JOINTS):
+        p = PARENTS[j]
+        joints[j] = joints[p] + rot.rotate(rot.conjugate(rotation[p]), position[j] - position[p])
+    return Body(joints, np.zeros((0, 3)), np.zeros((0, N_JOINTS)), name, about["shape"], np.array(about["lumbar"]))

@@ -1,0 +1,43 @@
+"""What the two layouts of AMASS share: path, rate, shape and gender beside the rotations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from phuma.body.choice import Model, SmplShape
+from phuma.body.smplx import GENDERS
+from phuma.files.arrays import load_npz
+from phuma.files.probe import Probe
+from phuma.motion import HumanMotion
+from phuma.sources.reader import ReadCfg
+from phuma.sources.smpl import Layout, SmplData, expect_shape, one_number, one_shape, one_text, to_motion
+
+LICENCE = "AMASS licence (research, no redistribution)"
+RATES = ("mocap_frame_rate", "mocap_framerate")
+BETAS = 16
+MODELS: dict[str, Model] = {"smplx": "smplx", "smplh": "smplh", "smpl": "smpl"}
+
+
+def read_amass(probe: Probe, layout: Layout, rotvecs: NDArray[Any], model: Model, cfg: ReadCfg) -> HumanMotion:
+    """A motion of rotvecs (T, 66) with what the file has beside them; `model` unless the file names another."""
+    path = probe.path
+    expect_shape(path, "trans", probe.arrays["trans"].shape, (len(rotvecs), 3))
+    extra = _optional(probe, ("betas", "gender", "surface_model_type", *RATES))
+    rate = next((one_number(path, k, extra[k]) for k in RATES if k in extra), None)
+    gender = one_text(extra["gender"]) if "gender" in extra else "neutral"
+    named = one_text(extra["surface_model_type"]) if "surface_model_type" in extra else ""
+    notes = () if gender in GENDERS else (f"gender {gender!r} is not known; taken as neutral",)
+    shape = SmplShape(
+        model=MODELS.get(named.split("_")[0], model),  # `smplx_locked_head` is SMPL-X too
+        betas=one_shape(path, extra["betas"]) if "betas" in extra else None,
+        gender=gender if gender in GENDERS else "neutral",
+    )
+    return to_motion(path, layout, SmplData(load_npz(path, ["trans"])["trans"], rotvecs, rate, shape, notes), cfg)
+
+
+def _optional(probe: Probe, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:
+    """Those of the arrays that are there and plain; objects are never unpickled."""
+    arrays = probe.arrays
+    return load_npz(probe.path, [n for n in names if n in arrays and not arrays[n].dtype.hasobject])

@@ -1,0 +1,44 @@
+"""Motion-X, `.npy` of 322 columns: root 0:3, body 3:66, hands and face, trans 309:312, betas 312:322; y-up, 30 Hz.
+
+Its AMASS part was turned to y-up without regard to the rest pelvis, which shifts a recording by a constant: harmless,
+as the ground is found anew.
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from phuma.body.choice import SmplShape
+from phuma.files.arrays import load_npy
+from phuma.files.atomic import save_npy
+from phuma.files.probe import Probe
+from phuma.motion import HumanMotion
+from phuma.sources.reader import ReadCfg
+from phuma.sources.smpl import Layout, SmplData, betas_of, from_motion, one_shape, to_motion
+
+FORMAT = "motion-x"
+LAYOUT = Layout(
+    FORMAT, up="y", licence="Motion-X licence (research, no redistribution)", redistributable=False, assumed_fps=30.0
+)
+COLUMNS = 322
+TRANS, BETAS = slice(309, 312), slice(312, 322)
+
+
+def recognises(probe: Probe) -> bool:
+    return probe.kind == "npy" and probe.arrays[""].shape[1:] == (COLUMNS,)
+
+
+def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
+    rows = load_npy(probe.path)
+    shape = SmplShape("smplx", one_shape(probe.path, rows[:, BETAS]))
+    return [to_motion(probe.path, LAYOUT, SmplData(rows[:, TRANS], rows[:, :66], None, shape), cfg)]
+
+
+def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:
+    """A motion in this layout, which has no place for the rate: hands and face at rest."""
+    rows = np.zeros((len(motion), COLUMNS), dtype=np.float32)
+    rows[:, TRANS], rows[:, :66] = from_motion(motion, LAYOUT.up)
+    rows[:, BETAS] = betas_of(motion, 10)
+    save_npy(path, rows)

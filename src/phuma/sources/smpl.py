@@ -1,0 +1,175 @@
+"""What the readers and writers of SMPL's family share: rotation vectors, a translation, and whose shape it is.
+
+The model moves a vertex v by R_0 (v - J_0) + J_0 + trans: the pelvis is at J_0 + trans, where J_0 is the rest pelvis of
+the body. Layouts differ in which axis is up: z as here, or y, turned by (x, y, z) -> (z, x, y).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from phuma import rotations as rot
+from phuma.arrays import checked, checked_fps
+from phuma.body.choice import SmplShape, choose_body
+from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.motion import HumanMotion, Provenance
+from phuma.rotations import Array
+from phuma.skeleton import N_JOINTS, REST_TO_WORLD
+from phuma.sources.reader import ReadCfg
+
+Up = Literal["y", "z"]
+MAX_ANGLE = 8 * np.pi  # rad; no recording winds up that far, but degrees look like it
+MAX_DISTANCE = 1e5  # m
+MAX_BETA = 50.0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What is the same for all files of a format."""
+
+    format: str
+    up: Up
+    licence: str = "unknown"
+    redistributable: bool | None = None
+    assumed_fps: float | None = None
+    """The rate of files that hold none"""
+
+
+@dataclass(frozen=True, eq=False)
+class SmplData:
+    """A recording as its file has it."""
+
+    trans: NDArray[Any]
+    """(T, 3) metres"""
+    rotvecs: NDArray[Any]
+    """(T, 66) rotation vectors [rad] of the root and the 21 body joints"""
+    fps: float | None
+    """None when the file has no rate"""
+    shape: SmplShape
+    notes: tuple[str, ...] = ()
+
+
+def to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> HumanMotion:
+    """The recording in the world, on the body that `cfg` asks for."""
+    try:
+        return _to_motion(path, layout, data, cfg)
+    except (ReadError, ConfigError):
+        raise
+    except PhumaError as e:
+        raise ReadError(path, str(e)) from None
+
+
+def _to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> HumanMotion:
+    fps, notes = _rate(layout, data.fps, cfg)
+    trans = numbers("translation", data.trans, ("frames", 3), MAX_DISTANCE)
+    rotvecs = numbers("body rotations", data.rotvecs, ("frames", 3 * N_JOINTS), MAX_ANGLE, "are they in degrees?")
+    if len(trans) != len(rotvecs):
+        raise PhumaError(f"has {len(trans)} frames of translation and {len(rotvecs)} of rotations; expected as many")
+    if len(trans) < 2:
+        raise PhumaError(f"has {len(trans)} frames; a motion needs at least 2")
+    betas = data.shape.betas
+    shape = data.shape if betas is None else data.shape._replace(betas=numbers("betas", betas, ("betas",), MAX_BETA))
+    quat = rot.from_rotvec(rotvecs.reshape(-1, N_JOINTS, 3))
+    to_world = REST_TO_WORLD if layout.up == "y" else rot.IDENTITY
+    quat[:, 0] = rot.multiply(to_world, quat[:, 0])
+    body, body_notes = choose_body(cfg.body, shape, rot.rotate(to_world, trans), quat, fps)
+    return HumanMotion(
+        body=body,
+        root_pos=rot.rotate(to_world, trans + body.joints[0]),
+        joint_quat=quat,
+        fps=fps,
+        provenance=Provenance(
+            source=str(path),
+            format=layout.format,
+            licence=layout.licence,
+            redistributable=layout.redistributable,
+            notes=notes + data.notes + body_notes,
+        ),
+    )
+
+
+def from_motion(motion: HumanMotion, up: Up) -> tuple[Array, Array]:
+    """The reverse, for writers: translation (T, 3) and rotation vectors (T, 66) in a layout with that axis up."""
+    to_layout = rot.conjugate(REST_TO_WORLD) if up == "y" else rot.IDENTITY
+    quat = motion.joint_quat.copy()
+    quat[:, 0] = rot.multiply(to_layout, quat[:, 0])
+    trans = rot.rotate(to_layout, motion.root_pos) - motion.body.joints[0]
+    return trans, rot.to_rotvec(quat).reshape(len(motion), -1)
+
+
+def betas_of(motion: HumanMotion, count: int) -> Array:
+    """(count,) the first betas of an SMPL-X body; zeros for a body of any other kind, which has none."""
+    betas = np.zeros(count)
+    if motion.body.name.startswith("smplx:"):
+        own = list(motion.body.shape.values())[:count]
+        betas[: len(own)] = own
+    return betas
+
+
+def numbers(
+    name: str, value: NDArray[Any], shape: tuple[int | str, ...], limit: float, hint: str = "the file is damaged"
+) -> Array:
+    """`value` as floats of `shape`, all within the limit."""
+    if value.dtype.kind not in "biuf":
+        raise PhumaError(f"{name} is of type {value.dtype}; expected numbers")
+    with np.errstate(all="ignore"):  # of strange bit patterns
+        array = checked(name, value.astype(np.float64), shape)
+    largest = float(np.abs(array).max(initial=0.0))
+    if largest > limit:
+        raise PhumaError(f"{name} reaches {largest:.4g}; expected at most {limit:.4g} ({hint})")
+    return array
+
+
+def _rate(layout: Layout, fps: float | None, cfg: ReadCfg) -> tuple[float, tuple[str, ...]]:
+    """Frames a second and a note where that is an assumption; a rate that the user gives goes before the file's."""
+    if cfg.fps is not None:
+        return checked_fps(cfg.fps), ()
+    if fps is not None:
+        return checked_fps(fps), ()
+    if layout.assumed_fps is None:
+        raise PhumaError("has no frame rate; give it with --fps")
+    return layout.assumed_fps, (f"{layout.assumed_fps:g} frames a second assumed: {layout.format} files hold no rate",)
+
+
+def expect_shape(path: Path, name: str, found: tuple[int, ...], wanted: tuple[int | str, ...]) -> None:
+    """An error unless the shapes agree; a word stands for any length."""
+    if len(found) != len(wanted) or any(isinstance(w, int) and w != n for w, n in zip(wanted, found)):
+        raise ReadError(path, f"{name} has shape {found}; expected ({', '.join(map(str, wanted))})")
+
+
+def one_number(path: Path, name: str, value: NDArray[Any]) -> float:
+    """A scalar that may come wrapped in an array of one."""
+    if value.size != 1 or value.dtype.kind not in "biuf":
+        raise ReadError(path, f"{name} has shape {value.shape} of {value.dtype}; expected one number")
+    with np.errstate(all="ignore"):
+        return float(value.reshape(())[()])
+
+
+def one_text(value: NDArray[Any]) -> str:
+    """A word in lower case, from text or bytes; empty when it is none."""
+    if value.size != 1 or value.dtype.kind not in "SU":
+        return ""
+    try:
+        word = value.reshape(())[()]
+        text = word.decode("latin1") if isinstance(word, bytes) else str(word)
+    except ValueError:  # not characters
+        return ""
+    # Python 2's bytes, once printed and stored again, read b'female'.
+    return text.strip().removeprefix("b").strip("'\" ").lower()
+
+
+def one_shape(path: Path, betas: NDArray[Any]) -> Array | None:
+    """(B,) betas of a person, from one row or one a frame, of which the middle counts; None where there is none."""
+    if betas.dtype.kind not in "biuf" or betas.ndim not in (1, 2):
+        raise ReadError(path, f"betas has shape {betas.shape} of {betas.dtype}; expected (betas,) or (frames, betas)")
+    if not betas.size:
+        return None
+    with np.errstate(all="ignore"):
+        rows = np.atleast_2d(betas).astype(np.float64)
+        # Where a value is not finite the middle may hide it: all rows count for that.
+        return np.median(rows, axis=0) if np.isfinite(rows).all() else rows[~np.isfinite(rows).all(axis=1)][0]

@@ -1,0 +1,157 @@
+"""Jumps: crouch, push, free fall, and a landing that gives way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from phuma.body.body import Body
+from phuma.rotations import Array
+from phuma.sources.synth.curves import Curve, pulse, ramp
+from phuma.sources.synth.feet import Place, Swing
+from phuma.sources.synth.person import Person, repetitions
+from phuma.sources.synth.plan import SIDES, Plan, Posture, mass_height
+
+GRAVITY = 9.81
+
+
+@dataclass(frozen=True)
+class _Jump:
+    """One jump; times in seconds, lengths in metres."""
+
+    start: float
+    low: float
+    """time of the deepest crouch"""
+    off: float
+    """time at which the toes leave"""
+    land: float
+    soft: float
+    """time of the deepest give of the landing"""
+    end: float
+    speed: float
+    """upward at take-off, m/s"""
+    crouch: float
+    rise: float
+    """of the centre of mass over standing, at take-off"""
+    touch: float
+    """the same at touch-down"""
+    give: float
+    step: float
+    """forward"""
+    x: float
+    """place before the jump"""
+
+    @property
+    def sink(self) -> float:
+        """m/s, downward at touch-down"""
+        return GRAVITY * (self.land - self.off) - self.speed
+
+
+def jump(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
+    """Jumps on the spot or a little forward, with both feet."""
+    person = Person.drawn(body, rng, calm=0.5)
+    at_ease = person.posture()
+    size = body.leg_length / 0.82
+    jumps, x = [], 0.0
+    forward = rng.random() < 0.5
+    for start, duration in repetitions(rng, seconds, 2.5):
+        jumps.append(_draw(rng, start, duration, size, x, rng.uniform(0.15, 0.40) if forward else rng.uniform(-0.04, 0.04)))
+        x += jumps[-1].step
+    draft = _plan(person, at_ease, jumps, 1.0)
+    standing = mass_height(draft, body, 0.0, 0.14)
+    return _plan(person, at_ease, [_fitted(j, draft, body, standing) for j in jumps], standing)
+
+
+def _plan(person: Person, at_ease, jumps: list[_Jump], standing: float) -> Plan:
+    left, right = (person.stance.foot(s) for s in SIDES)
+    for j in jumps:
+        left.swings.append(_swing(j, person.stance.place("left", j.x + j.step)))
+        right.swings.append(_swing(j, person.stance.place("right", j.x + j.step)))
+    return Plan((left, right), _posture(at_ease, jumps), _target(person, jumps, standing), ("mass", "mass"), limited=False)
+
+
+def _fitted(j: _Jump, draft: Plan, body: Body, standing: float) -> _Jump:
+    """The same jump with take-off and touch-down at the heights that nearly straight legs give."""
+    rise, touch = (
+        mass_height(draft, body, time, knee) - standing
+        for time, knee in ((j.off - 1e-3, 0.40), (j.land + 1e-3, 0.50))
+    )
+    land = j.off + (j.speed + np.sqrt(j.speed**2 + 2 * GRAVITY * (rise - touch))) / GRAVITY
+    later = float(land - j.land)
+    return replace(j, rise=rise, touch=touch, land=float(land), soft=j.soft + later, end=j.end + later)
+
+
+def _draw(rng: np.random.Generator, start: float, duration: float, size: float, x: float, step: float) -> _Jump:
+    height = rng.uniform(0.10, 0.22) * size
+    speed = float(np.sqrt(2 * GRAVITY * height))
+    low = start + rng.uniform(0.50, 0.62)
+    off = low + rng.uniform(0.28, 0.33)
+    land = off + 2 * speed / GRAVITY
+    soft = land + rng.uniform(0.22, 0.28)
+    end = max(start + duration, soft + 0.6)
+    return _Jump(start, low, off, land, soft, end, speed, rng.uniform(0.22, 0.30) * size, 0.075 * size, 0.03 * size,
+                 rng.uniform(0.14, 0.22) * size, step, x)  # fmt: skip
+
+
+def _swing(j: _Jump, home: Place) -> Swing:
+    air = j.land - j.off
+    middle = 0.5 * (j.off + j.land)
+    leg = Curve([j.off, middle, j.land], np.array([[0.30, -0.02], [0.26, 0.0], [0.36, 0.06]]))
+    return Swing(
+        off=j.off - 0.16, lift=j.off, strike=j.land, flat=j.land + 0.09, to=home, peel=0.85, peel_rate=9.0, tip=0.25,
+        land=0.40, height=0.0, air=((j.off + 0.35 * air, 0.80),), free=leg, free_edges=(0.3, 0.3),
+    )  # fmt: skip
+
+
+def _target(person: Person, jumps: list[_Jump], standing: float):
+    """The centre of mass: quintics on the ground, a parabola in the air."""
+    knots = [(-5.0, 0.0, 0.0, 0.0)]
+    ways = [(-5.0, 0.0, 0.0, 0.0)]
+    for j in jumps:
+        push, brake = j.speed**2 / (2 * j.crouch) * 1.5, j.speed**2 / (2 * j.give)
+        knots += [
+            (j.start, 0.0, 0.0, 0.0),
+            (j.low, -j.crouch, 0.0, push),
+            (j.off, j.rise, j.speed, -GRAVITY),
+            (j.land, j.touch, -j.sink, -GRAVITY),
+            (j.soft, -j.give, 0.0, brake),
+            (j.end, 0.0, 0.0, 0.0),
+        ]
+        pace = 0.8 * j.step / (j.land - j.off)
+        ways += [
+            (j.low, j.x, 0.0, 0.0),
+            (j.off, j.x + 0.1 * j.step, pace, 0.0),
+            (j.land, j.x + 0.9 * j.step, pace, 0.0),
+            (j.soft + 0.15, j.x + j.step, 0.0, 0.0),
+        ]
+    z, x = (Curve(*map(np.array, zip(*k))) for k in (knots, ways))
+
+    def target(t: Array) -> Array:
+        out = person.balance(t)
+        out[:, 0] += x(t)
+        out[:, 2] = standing + z(t)
+        return out
+
+    return target
+
+
+def _posture(at_ease, jumps: list[_Jump]):
+    def posture(t: Array) -> Posture:
+        p = at_ease(t)
+        for j in jumps:
+            crouch = pulse(t, j.start, j.low, j.low, j.off + 0.02)
+            give = pulse(t, j.land - 0.12, j.soft, j.soft, j.end)
+            p.pelvis[:, 0] += 0.50 * crouch + 0.34 * give
+            p.spine[:, 0] += 0.28 * crouch + 0.22 * give
+            p.head[:, 0] -= 0.40 * crouch + 0.25 * give
+            back = pulse(t, j.start, j.low - 0.08, j.low - 0.05, j.off - 0.02)
+            up = ramp(t, j.low - 0.02, j.off + 0.06) - ramp(t, j.off + 0.15, j.soft + 0.1)
+            ahead = pulse(t, j.land - 0.1, j.soft + 0.1, j.soft + 0.15, j.end)
+            for a in p.arms:
+                a.flex = a.flex - 0.75 * back + 2.1 * up + 0.45 * ahead
+                a.elbow = a.elbow + 0.25 * back + 0.55 * up + 0.5 * ahead
+                a.abduct = a.abduct + 0.10 * up + 0.15 * ahead
+        return p
+
+    return posture

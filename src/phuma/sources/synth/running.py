@@ -1,0 +1,134 @@
+"""Running: stance, push and flight; in flight the centre of mass falls freely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phuma.body.body import Body
+from phuma.rotations import Array
+from phuma.sources.synth.curves import Curve
+from phuma.sources.synth.feet import FootPlan, FootShape, Place, Swing
+from phuma.sources.synth.gait import AFTER, BEFORE, Path
+from phuma.sources.synth.person import Person
+from phuma.sources.synth.plan import Plan, Posture, mass_height
+
+GRAVITY = 9.81
+
+
+def run(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
+    """A jog or a run along a gently curving path."""
+    person = Person.drawn(body, rng, calm=0.2)
+    at_ease = person.posture()
+    leg = body.leg_length / 0.82
+    speed = rng.uniform(2.1, 3.1) * np.sqrt(leg)
+    step = (0.395 - 0.012 * speed) * np.sqrt(leg)
+    stance = step * (0.86 - 0.05 * speed)
+    path = Path.drawn(rng, seconds, speed, rng.uniform(0.01, 0.05))
+    first = -BEFORE + rng.uniform(0, 2) * step
+    runner = _Run(person, path, speed, step, stance, first, seconds + AFTER)
+    feet = (runner.foot("left"), runner.foot("right"))
+    plan = Plan(feet, runner.posture(at_ease), runner.target, ("mass", "mass"), limited=False)
+    # As high as the leg allows at touch-down and at the end of the push.
+    strike = first + 4 * step + 1e-3
+    runner.height = min(mass_height(plan, body, strike, 0.28), mass_height(plan, body, strike + stance - 2e-3, 0.30))
+    return plan
+
+
+@dataclass
+class _Run:
+    person: Person
+    path: Path
+    speed: float
+    """m/s"""
+    step: float
+    """s from a strike to the other foot's"""
+    stance: float
+    """s that a foot is on the ground"""
+    first: float
+    """s, a strike of the left foot"""
+    last: float
+    height: float = 1.0
+    """m, of the centre of mass at strike and lift"""
+
+    def foot(self, side: str) -> FootPlan:
+        rng, sign = self.person.rng, 1.0 if side == "left" else -1.0
+        begin = self.first + (0.0 if side == "left" else self.step)
+        half_width, toe_out = 0.5 * rng.uniform(0.03, 0.07), sign * np.radians(rng.uniform(2, 6))
+        ahead = 0.28 * self.speed * self.stance
+
+        def place(strike: float) -> Place:
+            return self.path.place(strike, sign * half_width + rng.normal(0, 0.005), ahead, toe_out)
+
+        plan = FootPlan(FootShape.of(self.person.body, side), place(begin))
+        fold = np.radians(rng.uniform(80, 98))
+        for strike in np.arange(begin, self.last - 2 * self.step, 2 * self.step):
+            lift, following = strike + self.stance, strike + 2 * self.step
+            plan.swings.append(
+                Swing(
+                    off=strike + 0.45 * self.stance,
+                    lift=lift,
+                    strike=following,
+                    flat=following + 0.05,
+                    to=place(following),
+                    peel=np.radians(58),
+                    peel_rate=4.0,
+                    tip=np.radians(22),
+                    land=-np.radians(9),
+                    air=((lift + 0.28 * (following - lift), np.radians(88)),),
+                    height=0.12,
+                    free=self.free(lift, following, fold),
+                    free_edges=(0.4, 0.25),
+                    arrive=0.4 * self.speed,
+                )
+            )
+        return plan
+
+    def free(self, lift: float, strike: float, fold: float) -> Curve:
+        """Knee bend and swing of the leg through the air."""
+        air = strike - lift
+        times = lift + air * np.array([0.0, 0.42, 0.75, 1.0])
+        return Curve(times, np.array([[0.45, -0.42], [fold, -0.10], [0.85, 0.42], [0.32, 0.30]]),
+                     np.array([[4.0, 0.0], [0.0, 2.6], [-6.0, 0.6], [0.0, -1.0]]))  # fmt: skip
+
+    def beat(self, t: Array, at: float, per_stride: int = 1) -> Array:
+        """A cosine that is 1 `at` steps after each strike of the left foot (1) or of either (2)."""
+        return np.cos(np.pi * per_stride * ((t - self.first) / self.step - at))
+
+    def target(self, t: Array) -> Array:
+        flight = self.step - self.stance
+        rise = 0.5 * GRAVITY * flight  # m/s at lift-off
+        since = (t - self.first) % self.step
+        ground = Curve([0.0, self.stance], [0.0, 0.0], [-rise, rise], [-GRAVITY, -GRAVITY])
+        air = since - self.stance
+        z = np.where(air < 0, ground(since), rise * air - 0.5 * GRAVITY * air**2)
+        sway = 0.008 * self.beat(t, 0.5 * self.stance / self.step)
+        return np.column_stack([self.path.beside(t, sway), self.height + z])
+
+    def posture(self, at_ease):
+        rng = self.person.rng
+        lean = np.radians(rng.uniform(4, 8))
+        turn, sling = np.radians(rng.uniform(5, 8)), np.radians(rng.uniform(26, 36))
+        elbow = np.radians(rng.uniform(70, 88))
+
+        def at(t: Array) -> Posture:
+            p = at_ease(t)
+            ahead = self.beat(t, 0.0)
+            p.pelvis[:, 0] += lean
+            p.pelvis[:, 1] += self.path.where(t)[:, 2] - turn * ahead
+            p.pelvis[:, 2] += np.radians(3) * self.beat(t, 0.35)
+            p.spine[:, 0] += 0.4 * lean
+            p.spine[:, 1] += 2.3 * turn * self.beat(t, 0.04)
+            p.spine[:, 2] -= np.radians(3) * self.beat(t, 0.38)
+            p.head[:, 1] -= 1.3 * turn * self.beat(t, 0.06)
+            p.head[:, 0] -= 1.1 * lean
+            for a, sign in zip(p.arms, (1.0, -1.0)):
+                forward = -sign * self.beat(t, 0.05)
+                a.flex = a.flex - np.radians(6) + sling * forward
+                a.abduct = a.abduct + 0.10
+                a.elbow = a.elbow + elbow + 0.20 * forward
+                a.twist = a.twist + 0.25 + 0.15 * forward
+            return p
+
+        return at

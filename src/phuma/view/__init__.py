@@ -1,0 +1,1 @@
+"""Looking at motion: stills and time-lines."""

@@ -1,0 +1,37 @@
+"""Colours and lettering that all pictures share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from phuma.errors import MissingExtraError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LEFT, RIGHT, TRUNK = "#2a6fbb", "#d9722e", "#3c4048"
+CONTACT, GROUND = "#2f9e5b", "#b9bec7"
+KEPT, REJECTED = "#2f9e5b", "#c8403a"
+INK, FAINT = "#2b2f36", "#e7e9ed"
+
+
+def figure(width: float, height: float) -> Figure:
+    """An empty figure, in inches, drawn without a screen."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtraError("matplotlib", "plot", "a picture") from None
+    return Figure(figsize=(width, height), dpi=110, facecolor="white", layout="constrained")
+
+
+def tidy(ax: Axes, **labels: Any) -> None:
+    """A plain frame with a light grid."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(GROUND)
+    ax.tick_params(colors=INK, labelsize=8, length=2)
+    ax.grid(True, color=FAINT, linewidth=0.7)
+    ax.set_axisbelow(True)
+    ax.set(**labels)
+    ax.xaxis.label.set(size=8, color=INK)
+    ax.yaxis.label.set(size=8, color=INK)

@@ -12,7 +12,7 @@ from phuma.motion import HumanMotion
 from phuma.rotations import Array
 
 ORDER = 4
-PAD_SECONDS = 1.0
+PAD_SECONDS = 2.0
 
 
 def smooth(motion: HumanMotion, root_cutoff: float, rotation_cutoff: float) -> HumanMotion:

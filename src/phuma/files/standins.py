@@ -62,7 +62,8 @@ class PickledArray(np.ndarray):
                 raise Refused(f"an array of {count} objects without as many values")
         else:
             data = _raw(data, count * dtype.itemsize)
-        super().__setstate__((1, shape, dtype, np.bool_(fortran), data))
+        checked: Any = (1, shape, dtype, bool(fortran), data)
+        super().__setstate__(checked)
 
 
 class Stub:

@@ -109,7 +109,10 @@ def match_joints(path: Path, joints: Sequence[BvhJoint], given: JointMap) -> dic
 
 
 def _given(path: Path, joints: Sequence[BvhJoint], given: JointMap) -> dict[str, int]:
-    index = {j.name: i for i, j in reversed(list(enumerate(joints))) if not j.is_end}
+    index: dict[str, int] = {}
+    for i, j in enumerate(joints):
+        if not j.is_end:
+            index.setdefault(j.name, i)
     for ours, theirs in given.joints.items():
         if theirs not in index:
             raise ReadError(path, f"the joint map names {theirs!r} as {ours}; this skeleton has: {', '.join(index)}")

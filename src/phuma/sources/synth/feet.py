@@ -20,6 +20,7 @@ from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
 from phuma.sources.synth.curves import Curve, Function, finite, ramp
 
 TOLERANCE = 4e-4  # metres by which a swinging foot may graze the ground
+HELD_UP = 0.12  # radians by which the toes are raised when the heel strikes
 FLAT = 1e-9  # radians below which a piece of the foot lies flat
 
 
@@ -112,6 +113,8 @@ class Swing:
     """shares of the flight over which the leg takes over from the direct way, and gives back"""
     arrive: float = 0.0
     """m/s, forward speed of the ankle when it strikes"""
+    sink: float = 0.0
+    """m/s, its downward speed"""
 
 
 class FootMotion(NamedTuple):
@@ -173,24 +176,45 @@ class FootPlan:
         knots = [(-1e3, 0.0, 0.0)]
         for s in self.swings:
             knots += [(s.off, 0.0, 0.0), (s.lift, s.peel, s.peel_rate), *((t, a, 0.0) for t, a in s.air)]
-            rate = -s.land / (s.flat - s.strike) if s.flat > s.strike else 0.0
-            knots += [(s.strike, s.land, rate), (s.flat, 0.0, 0.0)] if s.flat > s.strike else [(s.strike, 0.0, 0.0)]
+            knots += [(s.strike, s.land, self._landing_rate(s)), (s.flat, 0.0, 0.0)]
         for begin, top, leave, end, angle in self.rises:
             knots += [(begin, 0.0, 0.0), (top, angle, 0.0), (leave, angle, 0.0), (end, 0.0, 0.0)]
         times, values, rates = zip(*sorted(knots))
         return Curve(times, values, rates)
 
-    def _toe(self) -> Curve:
-        """Toes stay flat while the heel rises, lift last, and lie flat again with the foot, a little raised before."""
-        knots = [(-1e3, 0.0, 0.0)]
+    def _toe(self) -> Function:
+        """Toes stay flat while the heel rises and lift last; in the air they go with the foot, and are flat again when
+        the foot is."""
+        pitch, knots, bends = self._pitch(), [(-1e3, 0.0, 0.0)], []
         for s in self.swings:
             begin = s.lift - 0.35 * (s.lift - s.off)
             rate = 1.5 * s.tip / (s.lift - begin)
-            up = min(s.land, 0.0) - 0.12 * (s.land < 0)
             knots += [(begin, 0.0, 0.0), (s.lift, s.tip, rate)]
-            knots += [(s.strike, up, -0.5 * up / (s.flat - s.strike)), (s.flat, 0.0, 0.0)] if up else [(s.strike, 0.0, 0.0)]
+            # On landing with the heel the toes are held up a little; on landing with the ball they are flat.
+            bend, falling = (HELD_UP, -HELD_UP / (s.flat - s.strike)) if s.land < 0 else (s.land, self._landing_rate(s))
+            if s.land < 0:
+                knots += [(s.strike, s.land - bend, self._landing_rate(s) - falling), (s.flat, 0.0, 0.0)]
+            else:
+                knots += [(s.strike, 0.0, 0.0)]
+            bends.append(
+                Curve([s.lift, s.strike], [s.peel - s.tip, bend], [s.peel_rate - rate, falling])
+            )
         times, values, rates = zip(*sorted(knots))
-        return Curve(times, values, rates)
+        ground = Curve(times, values, rates)
+
+        def toe(t: Array) -> Array:
+            out = ground(t)
+            for s, bend in zip(self.swings, bends):
+                m = (t > s.lift) & (t < s.strike)
+                out[m] = (pitch(t[m]) - bend(t[m])) if m.any() else out[m]
+            return out
+
+        return toe
+
+    @staticmethod
+    def _landing_rate(s: Swing) -> float:
+        """rad/s of the pitch at strike"""
+        return -s.land / (s.flat - s.strike)
 
     def _flight(self, s: Swing, start: Array, end: Array) -> Function:
         """The ankle's way through the air: leaves and arrives with the velocity and acceleration that it has standing."""
@@ -200,7 +224,7 @@ class FootPlan:
             return lambda t: self._planted(np.broadcast_to(place, (len(t), 3)), pitch(t), toe(t))
 
         first, last = finite(standing(start), s.lift - 2e-3), finite(standing(end), s.strike + 2e-3)
-        last[1][:2] += s.arrive * np.array([np.cos(end[2]), np.sin(end[2])])
+        last[1][:] += [s.arrive * np.cos(end[2]), s.arrive * np.sin(end[2]), -s.sink]
         direct = Curve([s.lift, s.strike], *(np.stack(pair) for pair in zip(first, last)))
         # High enough that no point of the foot meets the ground on the way.
         u = np.linspace(0.03, 0.97, 95)

@@ -13,10 +13,10 @@ from phuma.sources.synth.feet import FootPlan, FootShape, Place, Swing
 from phuma.sources.synth.person import Person
 from phuma.sources.synth.plan import Plan, Posture
 
-BEFORE, AFTER = 2.5, 1.5  # s by which a walk is planned beyond either end
+BEFORE, AFTER = 2.5, 4.0  # s by which a walk is planned beyond either end
 
 # Events of one foot, in step times after its strike.
-FLAT, HEEL_OFF, LIFT, NEXT = 0.17, 0.72, 1.24, 2.0
+FLAT, HEEL_OFF, LIFT, NEXT = 0.17, 0.66, 1.24, 2.0
 DOUBLE = 0.12  # middle of double support
 MIDDLE = 0.62  # middle of stance
 
@@ -29,9 +29,9 @@ class Path:
     """(T,) seconds to (T, 3): x, y metres, heading radians"""
 
     @staticmethod
-    def drawn(rng: np.random.Generator, seconds: float, speed: float, curvature: float) -> Path:
-        """curvature: typical turn, radians a metre."""
-        rate, pace = wander(rng, curvature * speed, 0.05, 0.2), wander(rng, 0.03, 0.05, 0.25)
+    def drawn(rng: np.random.Generator, seconds: float, speed: float, curvature: float, unsteady: float = 0.03) -> Path:
+        """curvature: typical turn, radians a metre; unsteady: typical share by which the speed varies."""
+        rate, pace = wander(rng, curvature * speed, 0.05, 0.2), wander(rng, unsteady, 0.05, 0.25)
         t = np.arange(-BEFORE, seconds + AFTER, 0.01)
         zero = int(np.argmin(np.abs(t)))
         heading = np.cumsum(rate(t)) * 0.01
@@ -88,7 +88,7 @@ class _Gait:
 
         def place(strike: float) -> Place:
             aside, ahead = rng.normal(0, 0.006), rng.normal(0, 0.008)
-            return self.path.place(strike, sign * half_width + aside, 0.40 * self.length + ahead, toe_out)
+            return self.path.place(strike, sign * half_width + aside, 0.46 * self.length + ahead, toe_out)
 
         strikes = self.strikes(side)
         plan = FootPlan(FootShape.of(self.person.body, side), place(strikes[0]))
@@ -121,12 +121,12 @@ class _Gait:
         sway = 0.022 * self.wave(t, MIDDLE)
         surge = -0.010 * np.sin(2 * np.pi * ((t - self.strikes("left")[0]) / self.step - MIDDLE))
         ground = self.path.beside(t, sway, surge)
-        middle = self.person.stance.pelvis_height(0.25)
+        middle = self.person.stance.pelvis_height(0.14)
         return np.column_stack([ground, middle + 0.5 * height * self.wave(t, MIDDLE, 2)])
 
     def posture(self, at_ease):
         rng = self.person.rng
-        turn, sling = np.radians(rng.uniform(4, 6)), np.radians(rng.uniform(15, 24))
+        turn, sling = np.radians(rng.uniform(4.5, 7)), np.radians(rng.uniform(15, 24))
         bias, elbow = np.radians(rng.uniform(0, 5)), np.radians(rng.uniform(4, 14))
         drop = np.radians(rng.uniform(3, 4.5))
 

@@ -55,7 +55,7 @@ def jump(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     size = body.leg_length / 0.82
     jumps, x = [], 0.0
     forward = rng.random() < 0.5
-    for start, duration in repetitions(rng, seconds, 2.5):
+    for start, duration in repetitions(rng, seconds, 2.8):
         jumps.append(_draw(rng, start, duration, size, x, rng.uniform(0.15, 0.40) if forward else rng.uniform(-0.04, 0.04)))
         x += jumps[-1].step
     draft = _plan(person, at_ease, jumps, 1.0)
@@ -68,7 +68,7 @@ def _plan(person: Person, at_ease, jumps: list[_Jump], standing: float) -> Plan:
     for j in jumps:
         left.swings.append(_swing(j, person.stance.place("left", j.x + j.step)))
         right.swings.append(_swing(j, person.stance.place("right", j.x + j.step)))
-    return Plan((left, right), _posture(at_ease, jumps), _target(person, jumps, standing), ("mass", "mass"), limited=False)
+    return Plan((left, right), _posture(at_ease, jumps), _target(person, jumps, standing), ("mass", "mass"))
 
 
 def _fitted(j: _Jump, draft: Plan, body: Body, standing: float) -> _Jump:
@@ -79,7 +79,7 @@ def _fitted(j: _Jump, draft: Plan, body: Body, standing: float) -> _Jump:
     )
     land = j.off + (j.speed + np.sqrt(j.speed**2 + 2 * GRAVITY * (rise - touch))) / GRAVITY
     later = float(land - j.land)
-    return replace(j, rise=rise, touch=touch, land=float(land), soft=j.soft + later, end=j.end + later)
+    return replace(j, rise=rise, touch=touch, land=float(land), soft=j.soft + later)
 
 
 def _draw(rng: np.random.Generator, start: float, duration: float, size: float, x: float, step: float) -> _Jump:
@@ -89,7 +89,7 @@ def _draw(rng: np.random.Generator, start: float, duration: float, size: float, 
     off = low + rng.uniform(0.28, 0.33)
     land = off + 2 * speed / GRAVITY
     soft = land + rng.uniform(0.22, 0.28)
-    end = max(start + duration, soft + 0.6)
+    end = start + duration
     return _Jump(start, low, off, land, soft, end, speed, rng.uniform(0.22, 0.30) * size, 0.075 * size, 0.03 * size,
                  rng.uniform(0.14, 0.22) * size, step, x)  # fmt: skip
 
@@ -100,7 +100,7 @@ def _swing(j: _Jump, home: Place) -> Swing:
     leg = Curve([j.off, middle, j.land], np.array([[0.30, -0.02], [0.26, 0.0], [0.36, 0.06]]))
     return Swing(
         off=j.off - 0.16, lift=j.off, strike=j.land, flat=j.land + 0.09, to=home, peel=0.85, peel_rate=9.0, tip=0.25,
-        land=0.40, height=0.0, air=((j.off + 0.35 * air, 0.80),), free=leg, free_edges=(0.3, 0.3),
+        land=0.40, height=0.0, air=((j.off + 0.35 * air, 0.80),), free=leg, free_edges=(0.3, 0.3), sink=0.5 * j.sink,
     )  # fmt: skip
 
 

@@ -69,8 +69,6 @@ class Plan:
     """(T,) seconds to (T, 3) metres: where the followed point is"""
     follow: tuple[str, str] = ("mass", "pelvis")
     """What follows `target` over the ground and in height: the centre of `mass` or the `pelvis`"""
-    limited: bool = True
-    """Whether the pelvis is kept as low as the standing legs need; off where the flight rules the height"""
 
 
 @dataclass(frozen=True)
@@ -139,8 +137,7 @@ def _pelvis_path(plan: Plan, body: Body, times: Array) -> Array:
             pelvis[:, 2] += 1.1 * missing[:, 2]
         else:
             pelvis[:, 2] = target[:, 2]
-        if plan.limited:
-            pelvis[:, 2] -= _smooth_cover(np.maximum(pelvis[:, 2] - moment.highest(pelvis), 0.0))
+        pelvis[:, 2] -= _smooth_cover(np.maximum(pelvis[:, 2] - moment.highest(pelvis), 0.0))
     return pelvis
 
 
@@ -156,7 +153,7 @@ def mass_height(plan: Plan, body: Body, time: float, knee: float) -> float:
     return float(mass[0, 2])
 
 
-def _smooth_cover(need: Array, seconds: float = 0.16) -> Array:
+def _smooth_cover(need: Array, seconds: float = 0.11) -> Array:
     """A smooth curve that is nowhere below `need` (T,): its running maximum, averaged over the same window."""
     half = int(seconds * GRID)
     padded = np.pad(need, 2 * half, mode="edge")

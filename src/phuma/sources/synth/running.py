@@ -15,6 +15,7 @@ from phuma.sources.synth.person import Person
 from phuma.sources.synth.plan import Plan, Posture, mass_height
 
 GRAVITY = 9.81
+TOUCH, PUSH = np.radians(15.0), np.radians(24.0)  # bend of the knee at touch-down and at lift
 
 
 def run(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
@@ -22,18 +23,26 @@ def run(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     person = Person.drawn(body, rng, calm=0.2)
     at_ease = person.posture()
     leg = body.leg_length / 0.82
-    speed = rng.uniform(2.1, 3.1) * np.sqrt(leg)
-    step = (0.395 - 0.012 * speed) * np.sqrt(leg)
-    stance = step * (0.86 - 0.05 * speed)
-    path = Path.drawn(rng, seconds, speed, rng.uniform(0.01, 0.05))
+    speed = rng.uniform(2.2, 3.2) * np.sqrt(leg)
+    step = (0.385 - 0.012 * speed) * np.sqrt(leg)
+    stance = step * (0.83 - 0.05 * speed)
+    path = Path.drawn(rng, seconds, speed, rng.uniform(0.01, 0.05), unsteady=0.01)
     first = -BEFORE + rng.uniform(0, 2) * step
-    runner = _Run(person, path, speed, step, stance, first, seconds + AFTER)
-    feet = (runner.foot("left"), runner.foot("right"))
-    plan = Plan(feet, runner.posture(at_ease), runner.target, ("mass", "mass"), limited=False)
-    # As high as the leg allows at touch-down and at the end of the push.
+    runner = _Run(person, path, speed, step, stance, first, seconds + AFTER, int(rng.integers(2**31)))
+    posture = runner.posture(at_ease)
+
+    def plan() -> Plan:
+        return Plan((runner.foot("left"), runner.foot("right")), posture, runner.target, ("mass", "mass"))
+
+    # Each foot lands as far ahead as leaves the knee equally free at touch-down and at the end of the push.
     strike = first + 4 * step + 1e-3
-    runner.height = min(mass_height(plan, body, strike, 0.28), mass_height(plan, body, strike + stance - 2e-3, 0.30))
-    return plan
+    near, far = 0.0, 0.5
+    for _ in range(12):
+        runner.ahead = 0.5 * (near + far)
+        runner.height = mass_height(plan(), body, strike, TOUCH)
+        enough = mass_height(plan(), body, strike + stance - 2e-3, PUSH) > runner.height + runner.drop
+        near, far = (near, runner.ahead) if enough else (runner.ahead, far)
+    return plan()
 
 
 @dataclass
@@ -49,20 +58,29 @@ class _Run:
     first: float
     """s, a strike of the left foot"""
     last: float
+    habit: int
+    """seed of the feet's variation"""
+    ahead: float = 0.2
+    """share of the way during stance that the foot lands in front of the centre of mass"""
     height: float = 1.0
-    """m, of the centre of mass at strike and lift"""
+    """m, of the centre of mass at touch-down"""
+
+    @property
+    def drop(self) -> float:
+        """m, by which the centre of mass is higher at the end of the push, the leg being behind and almost straight"""
+        return 0.018 * self.person.body.leg_length
 
     def foot(self, side: str) -> FootPlan:
-        rng, sign = self.person.rng, 1.0 if side == "left" else -1.0
+        rng, sign = np.random.default_rng(self.habit), 1.0 if side == "left" else -1.0
         begin = self.first + (0.0 if side == "left" else self.step)
         half_width, toe_out = 0.5 * rng.uniform(0.03, 0.07), sign * np.radians(rng.uniform(2, 6))
-        ahead = 0.28 * self.speed * self.stance
+        ahead = self.ahead * self.speed * self.stance
 
         def place(strike: float) -> Place:
             return self.path.place(strike, sign * half_width + rng.normal(0, 0.005), ahead, toe_out)
 
         plan = FootPlan(FootShape.of(self.person.body, side), place(begin))
-        fold = np.radians(rng.uniform(80, 98))
+        fold = np.radians(rng.uniform(92, 108))
         for strike in np.arange(begin, self.last - 2 * self.step, 2 * self.step):
             lift, following = strike + self.stance, strike + 2 * self.step
             plan.swings.append(
@@ -72,15 +90,16 @@ class _Run:
                     strike=following,
                     flat=following + 0.05,
                     to=place(following),
-                    peel=np.radians(58),
+                    peel=np.radians(50),
                     peel_rate=4.0,
-                    tip=np.radians(22),
+                    tip=np.radians(15),
                     land=-np.radians(9),
                     air=((lift + 0.28 * (following - lift), np.radians(88)),),
                     height=0.12,
                     free=self.free(lift, following, fold),
                     free_edges=(0.4, 0.25),
                     arrive=0.4 * self.speed,
+                    sink=0.3,
                 )
             )
         return plan
@@ -98,11 +117,11 @@ class _Run:
 
     def target(self, t: Array) -> Array:
         flight = self.step - self.stance
-        rise = 0.5 * GRAVITY * flight  # m/s at lift-off
+        rise = 0.5 * GRAVITY * flight - self.drop / flight  # m/s at lift-off
         since = (t - self.first) % self.step
-        ground = Curve([0.0, self.stance], [0.0, 0.0], [-rise, rise], [-GRAVITY, -GRAVITY])
+        ground = Curve([0.0, self.stance], [0.0, self.drop], [rise - GRAVITY * flight, rise], [-GRAVITY, -GRAVITY])
         air = since - self.stance
-        z = np.where(air < 0, ground(since), rise * air - 0.5 * GRAVITY * air**2)
+        z = np.where(air < 0, ground(since), self.drop + rise * air - 0.5 * GRAVITY * air**2)
         sway = 0.008 * self.beat(t, 0.5 * self.stance / self.step)
         return np.column_stack([self.path.beside(t, sway), self.height + z])
 

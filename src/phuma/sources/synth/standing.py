@@ -219,7 +219,7 @@ def squat(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         p.spine[:, 0] += 0.9 * d
         p.head[:, 0] -= 1.5 * d
         for a in p.arms:
-            a.flex = a.flex + 4.2 * arms * down(t, 0.03)
+            a.flex = a.flex + 5.4 * arms * down(t, 0.03)
             a.elbow, a.twist = a.elbow + 0.3 * d, a.twist - 0.6 * d
         return p
 

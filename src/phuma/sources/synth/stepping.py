@@ -124,7 +124,7 @@ def kick(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     for start, duration in repetitions(rng, seconds, 2.6, lead=0.1):
         u = duration / 2.5
         lift, strike = start + 0.72 * u, start + 1.95 * u
-        high = rng.uniform(0.75, 1.25)
+        high = rng.uniform(0.85, 1.35)
         stand = _over(stance.place(SIDES[1 - foot]), ahead)
         weight.to(start, ahead, 0.0)
         weight.to(start + 0.62 * u, *stand)
@@ -151,8 +151,8 @@ def kick(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
 
 def _kick_swing(stance, foot: int, start: float, u: float, lift: float, strike: float, high: float) -> Swing:
     times = np.array([lift, start + 0.98 * u, start + 1.26 * u, start + 1.56 * u, strike])
-    leg = Curve(times, np.array([[0.35, -0.05], [1.15, -0.38], [0.22, high], [0.95, 0.35], [0.30, 0.02]]))
-    air = ((times[1], 1.15), (times[2], 0.55 - high), (times[3], 0.35))
+    leg = Curve(times, np.array([[0.35, -0.05], [1.40, -0.36], [0.22, high], [0.95, 0.35], [0.30, 0.02]]))
+    air = ((times[1], 0.95), (times[2], 0.50 - high), (times[3], 0.35))
     return Swing(
         off=start + 0.40 * u, lift=lift, strike=strike, flat=strike + 0.10, to=stance.place(SIDES[foot]), peel=0.55,
         tip=0.05, land=0.12, height=0.10, air=air, free=leg, free_edges=(0.22, 0.22),
@@ -165,9 +165,9 @@ def _kick_posture(p: Posture, t: Array, start: float, u: float, foot: int, high:
     front = pulse(t, start + 0.95 * u, start + 1.28 * u, start + 1.3 * u, start + 1.9 * u)
     on_one = pulse(t, start + 0.3 * u, start + 0.8 * u, start + 1.7 * u, start + 2.3 * u)
     p.pelvis += np.outer(back, [0.12, 0.18 * sign, 0.0]) + np.outer(front, [-0.22 * high, -0.20 * sign, 0.0])
-    p.pelvis[:, 2] -= 0.06 * sign * on_one
+    p.pelvis[:, 2] += 0.05 * sign * on_one
     p.spine += np.outer(back, [0.05, -0.25 * sign, 0.0]) + np.outer(front, [0.20 * high, 0.32 * sign, 0.0])
-    p.spine[:, 2] += 0.05 * sign * on_one
+    p.spine[:, 2] -= 0.03 * sign * on_one
     p.head[:, 0] += 0.12 * (front + back)
     p.head[:, 1] += -0.08 * sign * (front - back)
     same, other = p.arms[foot], p.arms[1 - foot]
@@ -194,22 +194,22 @@ def lunge(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         weight.to(start, ahead, 0.0)
         weight.to(start + 0.42 * u, *_between(stand, (ahead, 0.0), 0.35))
         weight.to(start + 1.45 * u, 0.52 * long, 0.1 * home.y)
-        weight.to(start + 1.75 * u, 0.52 * long, 0.1 * home.y)
-        weight.to(start + 2.55 * u, *_between(stand, (ahead, 0.0), 0.35))
+        weight.to(start + 1.66 * u, 0.52 * long, 0.1 * home.y)
+        weight.to(start + 2.48 * u, *_between(stand, (ahead, 0.0), 0.35))
         weight.to(start + 3.15 * u, ahead, 0.0)
         feet[foot].swings += [
             Swing(start + 0.22 * u, start + 0.45 * u, start + 0.95 * u, start + 1.10 * u, front, peel=0.5, tip=0.08,
                   land=-0.28, height=0.05, peel_rate=1.0),
-            Swing(start + 1.98 * u, start + 2.20 * u, start + 2.72 * u, start + 2.86 * u, home, peel=0.25, tip=0.0,
+            Swing(start + 2.05 * u, start + 2.26 * u, start + 2.78 * u, start + 2.92 * u, home, peel=0.25, tip=0.0,
                   land=0.15, height=0.06),
         ]  # fmt: skip
-        feet[1 - foot].rises.append((start + 0.75 * u, start + 1.42 * u, start + 1.70 * u, start + 2.45 * u, 0.85))
+        feet[1 - foot].rises.append((start + 0.75 * u, start + 1.42 * u, start + 1.66 * u, start + 2.30 * u, 0.85))
         lunges.append((start, u, foot, deep))
         foot = 1 - foot
 
     def down(t: Array) -> Array:
         return sum(
-            d * pulse(t, s + 0.55 * u, s + 1.5 * u, s + 1.68 * u, s + 2.5 * u) for s, u, _, d in lunges
+            d * pulse(t, s + 0.55 * u, s + 1.5 * u, s + 1.70 * u, s + 2.75 * u) for s, u, _, d in lunges
         ) + np.zeros_like(t)
 
     def posture(t: Array) -> Posture:

@@ -1,0 +1,56 @@
+"""The law of imports: the core knows no stage, stages do not know each other, and help is quick."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import phuma
+
+SOURCE = Path(phuma.__file__).parent
+STAGES = {"sources", "curation", "view"}
+WIRING = {"cli", "__main__", "__init__"}
+
+
+def imported(file: Path) -> set[str]:
+    """Names of phuma's parts that a file imports, also inside functions."""
+    out = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names] if node.level == 0 else ["phuma.RELATIVE"]
+        else:
+            continue
+        out |= {name.split(".")[1] for name in names if name.startswith("phuma.")}
+    return out
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.rglob("*.py")), ids=lambda f: str(f.relative_to(SOURCE)))
+def test_stages_do_not_know_each_other(file):
+    part = file.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if part in WIRING:
+        return
+    others = imported(file) & (STAGES | WIRING) - {part, "__init__"}
+    assert not others, f"{part} must not import {others}"
+
+
+def test_every_folder_is_core_or_stage_or_wiring():
+    folders = {p.name for p in SOURCE.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
+    assert folders == STAGES | {"body", "files", "cli"}, "a new folder has to say here what it is"
+
+
+def test_help_loads_nothing_heavy():
+    """What makes `phuma --help` answer at once is that it imports no numerics."""
+    code = "import sys; from phuma.cli.main import main; main(['--version'])"
+    check = f"import atexit, sys; atexit.register(lambda: print([m for m in ('numpy', 'scipy', 'matplotlib') if m in sys.modules])); {code}"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [f"phuma {phuma.__version__}", "[]"]
+
+
+def test_public_names_all_resolve_and_functions_are_not_shadowed_by_modules():
+    for name in phuma.__all__:
+        assert getattr(phuma, name) is not None
+    assert callable(phuma.curate)

@@ -44,8 +44,13 @@ def test_every_folder_is_core_or_stage_or_wiring():
 
 def test_help_loads_nothing_heavy():
     """What makes `phuma --help` answer at once is that it imports no numerics."""
-    code = "import sys; from phuma.cli.main import main; main(['--version'])"
-    check = f"import atexit, sys; atexit.register(lambda: print([m for m in ('numpy', 'scipy', 'matplotlib') if m in sys.modules])); {code}"
+    check = (
+        "import atexit, sys\n"
+        "heavy = ('numpy', 'scipy', 'matplotlib')\n"
+        "atexit.register(lambda: print([m for m in heavy if m in sys.modules]))\n"
+        "from phuma.cli.main import main\n"
+        "main(['--version'])"
+    )
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == [f"phuma {phuma.__version__}", "[]"]
 

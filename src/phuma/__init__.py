@@ -1,9 +1,9 @@
 """PHUMA: recordings of people in, motion that a humanoid robot can perform out.
 
-    import phuma
-    curation = phuma.curate(phuma.read("walk.bvh"))
-    curation.frames.pelvis_support      # metres, one number a frame
-    [clip.verdict.reasons for clip in curation.clips]
+import phuma
+curation = phuma.curate(phuma.read("walk.bvh"))
+curation.frames.pelvis_support      # metres, one number a frame
+[clip.verdict.reasons for clip in curation.clips]
 """
 
 from __future__ import annotations
@@ -13,28 +13,26 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Loaded when first used, so that `import phuma` and `phuma --help` cost nothing.
-_HOMES = {
-    "Body": "phuma.body",
-    "Clip": "phuma.clip",
-    "CurateCfg": "phuma.curation",
-    "Curation": "phuma.curation",
-    "FootContacts": "phuma.contact",
-    "HumanMotion": "phuma.motion",
-    "OpenShape": "phuma.body",
-    "PhumaError": "phuma.errors",
-    "Provenance": "phuma.motion",
-    "ReadCfg": "phuma.sources",
-    "Verdict": "phuma.clip",
-    "curate": "phuma.curation",
-    "generate": "phuma.sources.synth",
-    "load_clip": "phuma.clipfile",
-    "open_body": "phuma.body",
-    "read": "phuma.sources",
-    "save_clip": "phuma.clipfile",
-}
-
-__all__ = ["__version__", *_HOMES]
+__all__ = [
+    "Body",
+    "Clip",
+    "CurateCfg",
+    "Curation",
+    "FootContacts",
+    "HumanMotion",
+    "OpenShape",
+    "PhumaError",
+    "Provenance",
+    "ReadCfg",
+    "Verdict",
+    "__version__",
+    "curate",
+    "generate",
+    "load_clip",
+    "open_body",
+    "read",
+    "save_clip",
+]
 
 if TYPE_CHECKING:
     from phuma.body import Body, OpenShape, open_body
@@ -47,13 +45,26 @@ if TYPE_CHECKING:
     from phuma.sources import ReadCfg, read
     from phuma.sources.synth import generate
 
+# Where each name lives. It is loaded when first used, so that `import phuma` and `phuma --help` cost nothing.
+_HOMES = {
+    "phuma.body": ("Body", "OpenShape", "open_body"),
+    "phuma.clip": ("Clip", "Verdict"),
+    "phuma.clipfile": ("load_clip", "save_clip"),
+    "phuma.contact": ("FootContacts",),
+    "phuma.curation": ("CurateCfg", "Curation", "curate"),
+    "phuma.errors": ("PhumaError",),
+    "phuma.motion": ("HumanMotion", "Provenance"),
+    "phuma.sources": ("ReadCfg", "read"),
+    "phuma.sources.synth": ("generate",),
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'phuma' has no attribute {name!r}; it has {', '.join(__all__)}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(home), name)
+            return value
+    raise AttributeError(f"module 'phuma' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 
 def __dir__() -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.body import OPEN_SPACE, Body
+from phuma.body.smplx import cached_smplx
 from phuma.clip import Clip, Measure, Verdict
 from phuma.contact import FootContacts
 from phuma.errors import PhumaError, ReadError
@@ -33,7 +34,9 @@ def is_clip(probe: Probe) -> bool:
 
 def save_clip(path: str | Path, clip: Clip) -> None:
     """Write a clip; whole or not at all."""
-    motion, body = clip.motion, clip.motion.body
+    root, quat = clip.motion.root_pos.astype(np.float32), clip.motion.joint_quat.astype(np.float32)
+    # Joints are posed from what is stored, so that the file agrees with itself to the last bit.
+    motion, body = replace(clip.motion, root_pos=root, joint_quat=quat), clip.motion.body
     meta = {
         "body": {"name": body.name, "shape": dict(body.shape), "lumbar": body.lumbar.tolist()},
         "provenance": asdict(motion.provenance),
@@ -46,8 +49,8 @@ def save_clip(path: str | Path, clip: Clip) -> None:
         "fps": np.float64(motion.fps),
         "joint_names": np.array(JOINTS),
         "contact_names": np.array(REGIONS),
-        "root_pos": motion.root_pos.astype(np.float32),
-        "joint_quat": motion.joint_quat.astype(np.float32),
+        "root_pos": root,
+        "joint_quat": quat,
         "joints": motion.pose.position.astype(np.float32),
         "contact": clip.contact.ratio.astype(np.float32),
         "meta": json.dumps(meta, sort_keys=True),
@@ -62,13 +65,15 @@ def load_clip(path: str | Path) -> Clip:
     probe = Probe(Path(path))
     if not is_clip(probe):
         raise ReadError(path, f"is not a clip of ours ({FORMAT}); `phuma inspect` says what it is")
-    names = [n for n in ("format", "version", "fps", "root_pos", "joint_quat", "joints", "contact", "meta", *OWN_BODY)]
+    names = ("format", "version", "fps", "root_pos", "joint_quat", "joints", "contact", "meta", *OWN_BODY)
     data = load_npz(path, [n for n in names if n in probe.arrays])
     try:
         if str(data["format"]) != FORMAT:
             raise PhumaError(f"format is {str(data['format'])!r}, expected {FORMAT!r}")
         if int(data["version"]) > VERSION:
-            raise PhumaError(f"is of version {int(data['version'])}, newer than this program's {VERSION}: pip install -U phuma")
+            raise PhumaError(
+                f"is of version {int(data['version'])}, newer than this program's {VERSION}: pip install -U phuma"
+            )
         meta = json.loads(str(data["meta"]))
         provenance = Provenance(**meta["provenance"] | {"notes": tuple(meta["provenance"]["notes"])})
         body = _body(meta["body"], data, provenance.mirrored)
@@ -82,19 +87,14 @@ def load_clip(path: str | Path) -> Clip:
 
 
 def _body(about: dict[str, Any], data: dict[str, Any], mirrored: bool) -> Body:
-    name, shape = about["name"], [float(v) for v in about["shape"].values()]
-    if name == "open":
-        body = OPEN_SPACE.body(shape)
-    elif name == "bvh":
+    name = about["name"]
+    if name == "bvh":
         joints, soles, weights = (data[n] for n in OWN_BODY)
         return Body(joints, soles, weights, name, lumbar=np.array(about["lumbar"]))
-    else:
-        from phuma.body.smplx import cached_smplx
-
-        space = cached_smplx(name)
-        if space is None:
-            return _bones_of(name, about, data)
-        body = space.body(shape)
+    space = OPEN_SPACE if name == "open" else cached_smplx(name)
+    if space is None:
+        return _bones_of(name, about, data)
+    body = space.body([float(about["shape"][p]) for p in space.params])
     return body.mirror() if mirrored else body
 
 
@@ -102,7 +102,11 @@ def _bones_of(name: str, about: dict[str, Any], data: dict[str, Any]) -> Body:
     """The skeleton alone, read off the posed joints: soles of a licensed model do not travel with a clip."""
     quat = np.asarray(data["joint_quat"][:1], dtype=float)
     position = np.asarray(data["joints"][0], dtype=float)
-    rotation = Body(np.zeros((N_JOINTS, 3)), np.zeros((0, 3)), np.zeros((0, N_JOINTS)), name).forward(np.zeros((1, 3)), quat).rotation[0]
+    rotation = (
+        Body(np.zeros((N_JOINTS, 3)), np.zeros((0, 3)), np.zeros((0, N_JOINTS)), name)
+        .forward(np.zeros((1, 3)), quat)
+        .rotation[0]
+    )
     joints: Array = np.zeros((N_JOINTS, 3))
     for j in range(1, N_JOINTS):
         p = PARENTS[j]

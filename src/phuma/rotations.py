@@ -6,10 +6,13 @@ A quaternion `q` and `-q` are the same rotation. `a * b` applies `b` first. Vect
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Array = NDArray[np.float64]
+Array = NDArray[Any]
+"""Of floats, unless said otherwise; docstrings give the shape."""
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 

@@ -12,7 +12,9 @@ SIDES = (("left", "Left"), ("right", "Right"))
 
 
 def _names(trunk: dict[str, str], limbs: dict[str, str], pattern: str = "{side}{name}") -> dict[str, str]:
-    sided = {f"{low}_{ours}": pattern.format(side=side, name=theirs) for low, side in SIDES for ours, theirs in limbs.items()}
+    sided = {
+        f"{low}_{ours}": pattern.format(side=side, name=theirs) for low, side in SIDES for ours, theirs in limbs.items()
+    }
     return trunk | sided
 
 
@@ -23,7 +25,9 @@ MIXAMO_LIMBS = {
 TRUNK = {"pelvis": "Hips", "spine1": "Spine", "spine2": "Spine1", "spine3": "Spine2", "neck": "Neck", "head": "Head"}
 
 CONVENTIONS = {
-    "cmu": _names(TRUNK | {"spine1": "LowerBack", "spine2": "Spine", "spine3": "Spine1", "neck": "Neck1"}, MIXAMO_LIMBS),
+    "cmu": _names(
+        TRUNK | {"spine1": "LowerBack", "spine2": "Spine", "spine3": "Spine1", "neck": "Neck1"}, MIXAMO_LIMBS
+    ),
     "lafan1": _names(TRUNK, MIXAMO_LIMBS | {"foot": "Toe"}),
     "mixamo": _names({k: f"mixamorig:{v}" for k, v in TRUNK.items()}, MIXAMO_LIMBS, "mixamorig:{side}{name}"),
     "soma": _names(
@@ -98,7 +102,11 @@ def bvh_text(
             add(c, indent + " ")
         if not children or all(JOINTS[c] in without for c in children):
             end = rot.rotate(k[j], offsets[children[0]]) if children else np.zeros(3)
-            lines.append(f"{indent} End Site\n{indent} {{\n{indent}  OFFSET " + " ".join(f"{v:.7f}" for v in end) + f"\n{indent} }}")
+            lines.append(
+                f"{indent} End Site\n{indent} {{\n{indent}  OFFSET "
+                + " ".join(f"{v:.7f}" for v in end)
+                + f"\n{indent} }}"
+            )
         lines.append(f"{indent}}}")
 
     add(0, "")

@@ -77,7 +77,7 @@ def along_the_bones():
     ahead = rot.from_matrix(np.array([[0.0, 0, 1], [0, -1, 0], [1, 0, 0]]))
     left = rot.from_matrix(np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
     right = rot.from_matrix(np.array([[-1.0, 0, 0], [0, 0, 1], [0, 1, 0]]))
-    axes = {n: up for n in ("pelvis", "spine1", "spine2", "spine3", "neck", "head")}
+    axes = dict.fromkeys(("pelvis", "spine1", "spine2", "spine3", "neck", "head"), up)
     for side, out in (("left", left), ("right", right)):
         axes |= {f"{side}_{n}": down for n in ("hip", "knee")}
         axes |= {f"{side}_{n}": ahead for n in ("ankle", "foot")}
@@ -112,7 +112,9 @@ def test_wrists_toes_and_collars_may_be_missing(tmp_path, walk):
     got = read_text(tmp_path, bvh_text(walk, without=without))
     present = [j for j, name in enumerate(JOINTS) if name not in without]
     np.testing.assert_allclose(got.pose.position[:, present], walk.pose.position[:, present], atol=1e-4)
-    np.testing.assert_allclose(got.pose.position[:, INDEX["left_foot"]], walk.pose.position[:, INDEX["left_foot"]], atol=1e-4)
+    np.testing.assert_allclose(
+        got.pose.position[:, INDEX["left_foot"]], walk.pose.position[:, INDEX["left_foot"]], atol=1e-4
+    )
 
 
 def test_the_soles_stand_on_the_ground_where_the_person_does(tmp_path):
@@ -126,11 +128,18 @@ def test_the_soles_stand_on_the_ground_where_the_person_does(tmp_path):
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
-        ("LeftUpLeg", ("left", "upleg")), ("mixamorig:RightForeArm", ("right", "forearm")), ("lThigh", ("left", "thigh")),
-        ("LHipJoint", ("left", "hipjoint")), ("Bip01 R Foot", ("right", "foot")), ("foot.L", ("left", "foot")),
-        ("L_Knee", ("left", "knee")), ("rhand", ("right", "hand")), ("LowerBack", ("", "lowerback")), ("Root", ("", "root")),
+        ("LeftUpLeg", ("left", "upleg")),
+        ("mixamorig:RightForeArm", ("right", "forearm")),
+        ("lThigh", ("left", "thigh")),
+        ("LHipJoint", ("left", "hipjoint")),
+        ("Bip01 R Foot", ("right", "foot")),
+        ("foot.L", ("left", "foot")),
+        ("L_Knee", ("left", "knee")),
+        ("rhand", ("right", "hand")),
+        ("LowerBack", ("", "lowerback")),
+        ("Root", ("", "root")),
     ],
-)  # fmt: skip
+)
 def test_sides_are_read_from_names(name, expected):
     assert side_and_word(name) == expected
 

@@ -64,11 +64,10 @@ def fit_modes(
 ) -> tuple[Array, float, float]:
     """Amounts z (K,) of the `modes` (S, K) to add to the shape `start` (S,), with slips [m/s] before and after."""
     step = max(1, round(fps / 30))
-    first = np.unique(np.linspace(0, len(root_pos) - 1 - step, MAX_PAIRS).astype(int)) if len(root_pos) > step else []
-    if not len(first):
+    if len(root_pos) <= step:
         return np.zeros(len(prior)), 0.0, 0.0
-    rate = fps / step
-    velocity, slopes = _region_velocities(space, start, modes, root_pos, joint_quat, np.asarray(first), step, rate)
+    first = np.unique(np.linspace(0, len(root_pos) - 1 - step, MAX_PAIRS).astype(int))
+    velocity, slopes = _region_velocities(space, start, modes, root_pos, joint_quat, first, step, fps / step)
     duration = len(root_pos) / fps
     count = duration / SECONDS_PER_OBSERVATION / len(first)
 
@@ -113,10 +112,10 @@ def _region_velocities(
     for r in range(len(REGIONS)):
         own = slice(r * POINTS_PER_REGION, (r + 1) * POINTS_PER_REGION)
         weights = space.sole_weights[own]
-        for j in np.flatnonzero(weights.any(axis=0)):
-            w = weights[:, j] / POINTS_PER_REGION
-            local = np.tensordot(w, soles[own] - points[j], axes=(0, 0))
-            centres[:, r] += rot.to_matrix(rotation[j]) @ local + w.sum() * place[j]
+        for i in np.flatnonzero(weights.any(axis=0)):
+            w = weights[:, i] / POINTS_PER_REGION
+            local = np.tensordot(w, soles[own] - points[i], axes=(0, 0))
+            centres[:, r] += rot.to_matrix(rotation[i]) @ local + w.sum() * place[i]
     n = len(first)
     velocity = (centres[n:] - centres[:n]) * rate
     return velocity[..., 0], velocity[..., 1:]

@@ -86,7 +86,10 @@ def curate_sources(
             kept = sum(c["kept"] for c in clips)
             bar.set_postfix_str(f"{kept} of {len(clips)} clips kept", refresh=False)
             bar.update()
-    config = {"read": {k: v if v is None else str(v) for k, v in asdict(read_cfg).items()}, "curate": asdict(curate_cfg)}
+    config = {
+        "read": {k: v if v is None else str(v) for k, v in asdict(read_cfg).items()},
+        "curate": asdict(curate_cfg),
+    }
     limits = asdict(curate_cfg.limits)
     result = {"format": "phuma-curation", "version": 1, "phuma": __version__, "config": config, "limits": limits,
               "clips": clips, "failed": failed}  # fmt: skip
@@ -150,12 +153,15 @@ def summary(result: dict[str, Any], out: Path) -> str:
     kept = [c for c in clips if c["kept"]]
     minutes = sum(c["end"] - c["start"] for c in kept) / 60
     share = f" ({100 * len(kept) / len(clips):.0f} %)" if clips else ""
-    lines = [f"{len({c['source'] for c in clips})} recordings, {len(clips)} clips, {len(kept)} kept{share}, {minutes:.1f} minutes"]
+    recordings = len({c["source"] for c in clips})
+    lines = [f"{recordings} recordings, {len(clips)} clips, {len(kept)} kept{share}, {minutes:.1f} minutes"]
     why = Counter(reason.split()[0] for c in clips for reason in c["reasons"])
     lines += [f"  {n:5} failed {name}" for name, n in why.most_common()]
     if failed:
         lines.append(f"{len(failed)} files could not be used:")
         lines += [f"  {f['source']}: {f['reason']}" for f in failed[:20]]
         lines += [f"  ... and {len(failed) - 20} more, all in {out / RESULT}"] if len(failed) > 20 else []
-    lines.append(f"Clips are in {out / 'clips'}, every verdict in {out / RESULT}. Look at one: phuma inspect FILE --plot OUT.png")
+    lines.append(
+        f"Clips are in {out / 'clips'}, every verdict in {out / RESULT}. Look at one: phuma inspect FILE --plot OUT.png"
+    )
     return "\n".join(lines)

@@ -6,11 +6,10 @@ motion, joint maps, and SMPL-X models.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
+from phuma.cli.documents import describe_json, describe_model
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip, Verdict
 from phuma.clipfile import is_clip, load_clip
@@ -28,7 +27,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("file", type=Path, metavar="FILE", help="the file to look at")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground"))
-    parser.add_argument("--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time")
+    parser.add_argument(
+        "--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time"
+    )
     args = parser.parse_args(argv)
     probe = Probe(args.file)
     kind = _document_kind(probe)
@@ -47,11 +48,11 @@ def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
     if is_clip(probe):
         return _clip
     if {"v_template", "J_regressor", "weights"} <= set(probe.arrays):
-        return _body_model
+        return describe_model
     if probe.kind == "pickle":
-        return _body_model
+        return describe_model
     if probe.kind == "text" and probe.text.lstrip().startswith("{"):
-        return _json
+        return describe_json
     return None
 
 
@@ -86,12 +87,12 @@ def _motion_lines(motion: HumanMotion) -> Lines:
 def _curation_lines(curation: Curation) -> Lines:
     clips = curation.clips
     kept = sum(c.verdict.kept for c in clips)
-    lines = [
+    preset, ground = curation.cfg.preset, curation.ground
+    return [
         "",
-        f"Curation (preset {curation.cfg.preset}): {kept} of {len(clips)} clips kept; the ground is at {curation.ground:.3f} m",
+        f"Curation (preset {preset}): {kept} of {len(clips)} clips kept; ground at {ground:.3f} m",
         *_table([(f"{c.start:.1f}", f"{c.end:.1f}", c.verdict) for c in clips]),
     ]
-    return lines
 
 
 def _table(rows: Sequence[tuple[str, str, Verdict]]) -> Lines:
@@ -120,45 +121,6 @@ def _clip(probe: Probe, plot: Path | None = None) -> Lines:
         *_table([(start, end, clip.verdict)]),
         *([f"Picture: {plot}"] if plot else []),
     ]
-
-
-def _body_model(probe: Probe) -> Lines:
-    from phuma.body.smplx import load_smplx
-
-    space = load_smplx(probe.path)
-    return [
-        f"  format   SMPL-X body model, {space.name}",
-        f"  shape    {len(space.params)} betas",
-        "  used as  --body smplx:" + str(probe.path),
-        "  licence  SMPL-X: not to be passed on; only its 22 joints and 88 sole points are used, and kept in your cache",
-    ]
-
-
-def _json(probe: Probe) -> Lines:
-    try:
-        data: Any = json.loads(probe.path.read_text(encoding="utf-8"))
-    except (ValueError, OSError) as e:
-        raise ReadError(probe.path, f"looks like JSON but is not: {e}") from None
-    if data.get("format") == "phuma-curation":
-        kept = sum(c["kept"] for c in data["clips"])
-        reasons = sorted({r.split()[0] for c in data["clips"] for r in c["reasons"]})
-        return [
-            f"  format   result of `phuma curate` {data['phuma']}",
-            f"  clips    {len(data['clips'])}, {kept} kept, {len(data['failed'])} files could not be used",
-            f"  rejected by {', '.join(reasons) or 'nothing'}",
-        ]
-    if data.get("format") == "phuma-truth":
-        return [
-            "  format   truth beside generated motion",
-            f"  motion   {data['kind']}, seed {data['seed']}" + (f", fault {data['fault']}" if data.get("fault") else ""),
-            f"  truth    ground at {data['ground']} m, contacts of {len(data['contact'])} frames, stature {data['shape']['stature']:.2f} m",
-        ]
-    if set(data) <= {"joints", "metres_per_unit", "up"}:
-        from phuma.sources.bvh.match import load_joint_map
-
-        joint_map = load_joint_map(probe.path)
-        return ["  format   joint map for BVH files", *(f"  {ours:15} {theirs}" for ours, theirs in joint_map.joints.items())]
-    raise ReadError(probe.path, f"is JSON, but nothing that is written here; its keys are {', '.join(list(data)[:8])}")
 
 
 def draw(path: Path, title: str, curation: Curation) -> None:

@@ -33,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser, cfg: type, only: Sequence[str])
     """Options `--name` for the named fields of a dataclass; without one given, the field's own default holds."""
     group = parser.add_argument_group(_first_sentence(cfg))
     hints, texts = get_type_hints(cfg), field_help(cfg)
-    for field in fields(cfg):  # type: ignore[arg-type]
+    for field in fields(cfg):
         if field.name not in only:
             continue
         kinds = [k for k in (get_args(hints[field.name]) or (hints[field.name],)) if k is not type(None)]

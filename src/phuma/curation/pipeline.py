@@ -49,7 +49,9 @@ class FrameMetrics:
                 Measure("contact_score", float(self.contact_score[clip].mean()), limits.contact_score, "above"),
                 Measure("pelvis_min", float(self.pelvis_height[clip].min()), limits.pelvis_min, "above", " m"),
                 Measure("pelvis_max", float(self.pelvis_height[clip].max()), limits.pelvis_max, "below", " m"),
-                Measure("pelvis_support", float(self.pelvis_support[clip].mean()), limits.pelvis_support, "below", " m"),
+                Measure(
+                    "pelvis_support", float(self.pelvis_support[clip].mean()), limits.pelvis_support, "below", " m"
+                ),
                 Measure("spine_support", float(self.spine_support[clip].mean()), limits.spine_support, "below", " m"),
             )
         )

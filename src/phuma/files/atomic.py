@@ -22,7 +22,7 @@ ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: nothing m
 DEFLATE_LEVEL = 6
 
 
-def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
+def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
     """`write` gets a file in the folder of `path`, which takes that name only once it is complete and on the disk.
 
     On any failure, an interruption too, what was at `path` stays as it was and nothing else is left behind.

@@ -20,8 +20,8 @@ class ReadCfg:
     """How recordings are read."""
 
     body: str = "open"
-    """Whose body SMPL data is put on: `open` (tables, fitted to each recording) or `smplx:FILE_OR_FOLDER` (your
-    licensed SMPL-X model, `.npz` or `.pkl`; a folder may hold one file a gender). BVH files bring their own skeleton."""
+    """Whose body SMPL data is put on: `open` (from tables, fitted to each recording) or `smplx:FILE_OR_FOLDER` (your
+    licensed SMPL-X model, .npz or .pkl; a folder may hold one file a gender). BVH brings its own skeleton."""
     fps: float | None = None
     """The recording's true frame rate, where the file has none or a wrong one"""
     start: float | None = None

@@ -24,7 +24,7 @@ class Recording(NamedTuple):
 
     path: Path
     name: str
-    """The searched folder's name and the path below it, with forward slashes"""
+    """The searched folder's name and the path below it, with forward slashes, without the suffix"""
 
 
 def recognise(probe: Probe) -> Reader:
@@ -70,9 +70,9 @@ def find_recordings(sources: Iterable[str | os.PathLike[str]]) -> list[Recording
     for source in map(Path, sources):
         if source.is_dir():
             base = source.resolve().name or "root"
-            files = [(f, f"{base}/{f.relative_to(source).as_posix()}") for f in _walk(source)]
+            files = [(f, f"{base}/{f.relative_to(source).with_suffix('').as_posix()}") for f in _walk(source)]
         else:
-            files = [(source, source.name)]
+            files = [(source, source.stem)]
         for path, name in files:
             unique, n = name, 1
             while unique in taken:

@@ -20,7 +20,12 @@ HEAD_RADIUS = 0.1
 
 
 def draw_stills(
-    ax: Axes, motion: HumanMotion, contact: Array | None = None, count: int = 8, turn: float = 0.0, spacing: float = 0.95
+    ax: Axes,
+    motion: HumanMotion,
+    contact: Array | None = None,
+    count: int = 8,
+    turn: float = 0.0,
+    spacing: float = 0.95,
 ) -> None:
     """`count` instants, evenly in time, seen from the person's left side, turned by `turn` degrees about the vertical
     (90: from the front). The ground is z = 0; contact (T, 4) lights the soles that stand."""

@@ -21,7 +21,9 @@ def needed_joints(joints: Sequence[BvhJoint], wanted: Iterable[int]) -> list[int
     return sorted(need)
 
 
-def forward(joints: Sequence[BvhJoint], need: Sequence[int], values: Array) -> tuple[dict[int, Array], dict[int, Array]]:
+def forward(
+    joints: Sequence[BvhJoint], need: Sequence[int], values: Array
+) -> tuple[dict[int, Array], dict[int, Array]]:
     """World positions (T, 3) and rotations (T, 4) wxyz of the needed joints for rows of channel values (T, C).
 
     Rotations apply in the order of the channels, the last one first. Position channels stand in for the offset.

@@ -1,8 +1,8 @@
 """Which joint of a BVH skeleton is which joint of ours, by names and by the tree.
 
-Names differ between packages (CMU, LaFAN1, Mixamo, Xsens, SOMA, Motive, SMPL, ...), and the same name means different
-joints: LeftLeg is the shin in CMU and the thigh in SOMA; LeftShoulder is the collar in Mixamo and the shoulder in Xsens.
-The tree settles it: a limb is matched from its end upwards, and each joint must be an ancestor of the one before.
+Names differ between packages (CMU, LaFAN1, Mixamo, Xsens, SOMA, SMPL, ...), and the same name means different joints:
+LeftLeg is the shin in CMU and the thigh in SOMA; LeftShoulder is the collar in Mixamo and the shoulder in Xsens. The
+tree settles it: a limb is matched from its end upwards, and each joint must be an ancestor of the one before.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def load_joint_map(path: Path) -> JointMap:
         raise ConfigError(f"{path}: cannot be read as a joint map (JSON): {e}") from None
     joints = data.get("joints", {}) if isinstance(data, dict) else None
     if not isinstance(joints, dict) or not all(isinstance(v, str) for v in joints.values()):
-        raise ConfigError(f'{path}: a joint map looks like {{"joints": {{"left_hip": "LThigh"}}, "metres_per_unit": 0.01}}')
+        raise ConfigError(
+            f'{path}: a joint map looks like {{"joints": {{"left_hip": "LThigh"}}, "metres_per_unit": 0.01}}'
+        )
     unknown = sorted(set(joints) - set(JOINTS)) + sorted(set(data) - {"joints", "metres_per_unit", "up"})
     if unknown:
         raise ConfigError(f"{path}: unknown name {unknown[0]!r}; our joints are {', '.join(JOINTS)}")
@@ -66,7 +68,7 @@ def load_joint_map(path: Path) -> JointMap:
 
 
 def side_and_word(name: str) -> tuple[str, str]:
-    """("left" | "right" | "", what remains in lower case without digits): `mixamorig:LeftUpLeg` is ("left", "upleg")."""
+    """("left" | "right" | "", the rest in lower case without digits): `mixamorig:LeftUpLeg` is ("left", "upleg")."""
     name = re.split(r"[:|/]", name)[-1]
     tokens = [t.lower() for t in re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)]
     sides = {"l": "left", "left": "left", "r": "right", "right": "right"}
@@ -165,7 +167,9 @@ def _match_trunk(joints: Sequence[BvhJoint], words: Sequence[tuple[str, str]], f
     if spine and not any(f"spine{k}" in found for k in (1, 2, 3)):
         # Three joints for as many as there are: the first, the chest, and one half way between.
         picks = {1: spine[:1], 2: [spine[0], spine[-1]]}.get(len(spine), [spine[0], spine[len(spine) // 2], spine[-1]])
-        for name, i in zip({1: ("spine3",), 2: ("spine1", "spine3")}.get(len(picks), ("spine1", "spine2", "spine3")), picks):
+        for name, i in zip(
+            {1: ("spine3",), 2: ("spine1", "spine3")}.get(len(picks), ("spine1", "spine2", "spine3")), picks
+        ):
             found[name] = i
     heads = [i for i, (s, w) in enumerate(words) if not s and w == "head" and not joints[i].is_end]
     if heads and "head" not in found:

@@ -57,10 +57,9 @@ class BvhFile:
         rate = 1.0 / float(self.frame_time)
         whole = round(rate)
         _, _, decimals = self.frame_time.partition(".")
-        if whole and "e" not in self.frame_time.lower():
-            if abs(float(self.frame_time) - 1 / whole) <= 1.01 * 10.0 ** -len(decimals) / 2 + 1e-12:
-                return float(whole)
-        return rate
+        rounding = 1.01 * 10.0 ** -len(decimals) / 2 + 1e-12
+        plain = whole > 0 and "e" not in self.frame_time.lower()
+        return float(whole) if plain and abs(float(self.frame_time) - 1 / whole) <= rounding else rate
 
 
 def parse_bvh(path: Path) -> BvhFile:
@@ -100,14 +99,18 @@ def _hierarchy(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[tuple[BvhJ
             raise ReadError(path, f"line {number}: the hierarchy has more than {MAX_JOINTS} joints")
         if count == 0:
             if key != "HIERARCHY":
-                raise ReadError(path, f"line {number}: a BVH file begins with HIERARCHY, this one with {words[0][:40]!r}")
+                raise ReadError(
+                    path, f"line {number}: a BVH file begins with HIERARCHY, this one with {words[0][:40]!r}"
+                )
         elif key == "MOTION":
             if stack or not joints:
                 raise ReadError(path, f"line {number}: MOTION before the hierarchy is complete")
             return tuple(joints), width
         elif key in ("ROOT", "JOINT", "END"):
             if (key == "ROOT") != (not stack) or (key == "ROOT" and joints):
-                raise ReadError(path, f"line {number}: {words[0]} is out of place; a file has one ROOT, joints inside it")
+                raise ReadError(
+                    path, f"line {number}: {words[0]} is out of place; a file has one ROOT, joints inside it"
+                )
             name = " ".join(words[1:]) or f"joint{len(joints)}"
             joints.append(BvhJoint(name, stack[-1] if stack else -1, (0.0, 0.0, 0.0), is_end=key == "END"))
             current = len(joints) - 1
@@ -122,7 +125,9 @@ def _hierarchy(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[tuple[BvhJ
         elif key in ("OFFSET", "CHANNELS") and stack:
             j = joints[stack[-1]]
             if key == "OFFSET":
-                joints[stack[-1]] = BvhJoint(j.name, j.parent, _offset(path, number, words), j.channels, j.first_channel, j.is_end)
+                joints[stack[-1]] = BvhJoint(
+                    j.name, j.parent, _offset(path, number, words), j.channels, j.first_channel, j.is_end
+                )
             else:
                 channels = _channels(path, number, words)
                 joints[stack[-1]] = BvhJoint(j.name, j.parent, j.offset, channels, width, j.is_end)

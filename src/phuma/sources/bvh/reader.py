@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from phuma import rotations as rot
-from phuma.body.body import Body
 from phuma.errors import PhumaError, ReadError
 from phuma.files.probe import Probe
 from phuma.motion import HumanMotion, Provenance
 from phuma.rotations import Array
-from phuma.skeleton import INDEX, JOINTS, N_JOINTS, PARENTS, REST_TO_WORLD
+from phuma.skeleton import INDEX, N_JOINTS, PARENTS, REST_TO_WORLD
 from phuma.sources.bvh import rest
 from phuma.sources.bvh.kinematics import forward, needed_joints
 from phuma.sources.bvh.match import JointMap, load_joint_map, match_joints
@@ -169,5 +168,7 @@ def _convert(
                 assert parent is not None, "the pelvis is always matched"
                 world[j] = parent
                 continue
-            quat[here, j] = rot.multiply(to_world, world[j]) if parent is None else rot.multiply(rot.conjugate(parent), world[j])
+            quat[here, j] = (
+                rot.multiply(to_world, world[j]) if parent is None else rot.multiply(rot.conjugate(parent), world[j])
+            )
     return root, rot.normalize(quat)

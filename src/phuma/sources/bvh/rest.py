@@ -147,7 +147,9 @@ def axes_from_motion(samples: Samples, up: Array) -> dict[int, Array]:
             out[j] = _foot_axes(samples, out, name.split("_")[0], up)
         else:
             below = _nearest_done(out, j)
-            relative = rot.multiply(rot.conjugate(samples.rotation[j]), rot.multiply(samples.rotation[below], out[below]))
+            relative = rot.multiply(
+                rot.conjugate(samples.rotation[j]), rot.multiply(samples.rotation[below], out[below])
+            )
             out[j] = _snapped(rot.to_matrix(_mean_rotation(relative)))
     return out
 
@@ -192,8 +194,8 @@ def _foot_axes(samples: Samples, done: dict[int, Array], side: str, up: Array) -
     # A foot that stands has its ankle low: there the bone's slope is that of the flat foot.
     height = samples.position[ankle] @ up
     low = height < np.quantile(height, 0.25)
-    slope = np.median((_unit(toe) @ up)[low]) if low.any() else np.median(_unit(toe) @ up)
-    slope = float(np.clip(slope, -0.8, 0.2))
+    rise = _unit(toe) @ up
+    slope = float(np.clip(np.median(rise[low] if low.any() else rise), -0.8, 0.2))
     bone = rot.rotate(inverse, _unit(toe)).mean(axis=0)
     target = np.array([0.0, slope, np.sqrt(1 - slope**2)])
     return rot.from_matrix(_triad(bone, _snap_axis(_unit(across), SNAP_DEGREES)) @ _triad(target, LEFT).T)

@@ -45,7 +45,12 @@ def _offsets(samples: Samples, axes: dict[int, Array], scale: float) -> Array:
 
 def _fill_spine(offsets: Array, samples: Samples) -> None:
     """Spine joints, necks and collars that the file lacks share the way of the next joint that it has."""
-    for chain in (("spine1", "spine2", "spine3"), ("neck", "head"), ("left_collar", "left_shoulder"), ("right_collar", "right_shoulder")):
+    for chain in (
+        ("spine1", "spine2", "spine3"),
+        ("neck", "head"),
+        ("left_collar", "left_shoulder"),
+        ("right_collar", "right_shoulder"),
+    ):
         waiting: list[int] = []
         for name in chain:
             j = INDEX[name]

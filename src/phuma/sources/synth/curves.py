@@ -32,7 +32,9 @@ class Curve:
     times (K,) rising; values, velocities, accelerations (K, D), or (K,) for a scalar curve.
     """
 
-    def __init__(self, times: ArrayLike, values: ArrayLike, velocities: ArrayLike = 0.0, accelerations: ArrayLike = 0.0):
+    def __init__(
+        self, times: ArrayLike, values: ArrayLike, velocities: ArrayLike = 0.0, accelerations: ArrayLike = 0.0
+    ):
         self.times = np.asarray(times, dtype=float)
         self.values = np.asarray(values, dtype=float)
         self.velocities = np.broadcast_to(np.asarray(velocities, dtype=float), self.values.shape)

@@ -21,6 +21,7 @@ from phuma.sources.synth.curves import Curve, Function, finite, ramp
 
 TOLERANCE = 4e-4  # metres by which a swinging foot may graze the ground
 HELD_UP = 0.12  # radians by which the toes are raised when the heel strikes
+TIP = 0.35  # last share of the time from heel off to lift in which the toes rise too
 FLAT = 1e-9  # radians below which a piece of the foot lies flat
 
 
@@ -128,6 +129,8 @@ class FootMotion(NamedTuple):
     """(T,) pitch of the toes against the ground"""
     contact: NDArray[np.bool_]
     """(T, 2) all of the heel, all of the toes planted"""
+    clearance: Array
+    """(T,) height of the ankle at which the lowest point of the foot touches the ground"""
     free_weight: Array
     """(T,) how far the foot follows the leg instead of `ankle`"""
     free_leg: Array
@@ -147,7 +150,8 @@ class FootPlan:
     def at(self, t: Array) -> FootMotion:
         places = np.array([self.start, *(s.to for s in self.swings)])
         standing = np.searchsorted([s.lift for s in self.swings], t)  # which place holds, or held last
-        pitch, toe = self._pitch()(t), self._toe()(t)
+        pitch = self._pitch()(t)
+        toe = self._toe(t, pitch)
         ankle = self._planted(places[standing], pitch, toe)
         yaw = places[standing, 2].copy()
         weight, leg, airborne = np.zeros(len(t)), np.zeros((len(t), 2)), np.zeros(len(t), dtype=bool)
@@ -163,7 +167,7 @@ class FootPlan:
                 weight[m] = ramp(t[m], s.lift, s.lift + take) - ramp(t[m], s.strike - give, s.strike)
                 leg[m] = s.free(t[m])
         contact = np.stack([np.abs(pitch) < FLAT, (np.abs(toe) < FLAT) & (pitch > -FLAT)], axis=-1) & ~airborne[:, None]
-        return FootMotion(ankle, yaw, pitch, toe, contact, weight, leg)
+        return FootMotion(ankle, yaw, pitch, toe, contact, -self.shape.lowest(pitch, toe), weight, leg)
 
     def _planted(self, place: Array, pitch: Array, toe: Array) -> Array:
         """(T, 3) the ankle in the world for a foot that stands at `place` (T, 3)."""
@@ -182,34 +186,36 @@ class FootPlan:
         times, values, rates = zip(*sorted(knots))
         return Curve(times, values, rates)
 
-    def _toe(self) -> Function:
-        """Toes stay flat while the heel rises and lift last; in the air they go with the foot, and are flat again when
-        the foot is."""
-        pitch, knots, bends = self._pitch(), [(-1e3, 0.0, 0.0)], []
+    def _standing_toe(self) -> Curve:
+        """Toes stay flat while the heel rises, lift last, and are flat again when the foot is."""
+        knots = [(-1e3, 0.0, 0.0)]
         for s in self.swings:
-            begin = s.lift - 0.35 * (s.lift - s.off)
-            rate = 1.5 * s.tip / (s.lift - begin)
-            knots += [(begin, 0.0, 0.0), (s.lift, s.tip, rate)]
-            # On landing with the heel the toes are held up a little; on landing with the ball they are flat.
-            bend, falling = (HELD_UP, -HELD_UP / (s.flat - s.strike)) if s.land < 0 else (s.land, self._landing_rate(s))
+            begin = s.lift - TIP * (s.lift - s.off)
+            knots += [(begin, 0.0, 0.0), (s.lift, s.tip, self._tip_rate(s))]
             if s.land < 0:
-                knots += [(s.strike, s.land - bend, self._landing_rate(s) - falling), (s.flat, 0.0, 0.0)]
+                knots += [(s.strike, s.land - HELD_UP, self._landing_rate(s) + HELD_UP / (s.flat - s.strike))]
+                knots += [(s.flat, 0.0, 0.0)]
             else:
                 knots += [(s.strike, 0.0, 0.0)]
-            bends.append(
-                Curve([s.lift, s.strike], [s.peel - s.tip, bend], [s.peel_rate - rate, falling])
-            )
         times, values, rates = zip(*sorted(knots))
-        ground = Curve(times, values, rates)
+        return Curve(times, values, rates)
 
-        def toe(t: Array) -> Array:
-            out = ground(t)
-            for s, bend in zip(self.swings, bends):
-                m = (t > s.lift) & (t < s.strike)
-                out[m] = (pitch(t[m]) - bend(t[m])) if m.any() else out[m]
-            return out
+    def _toe(self, t: Array, pitch: Array) -> Array:
+        """(T,) pitch of the toes; in the air they go with the foot."""
+        out = self._standing_toe()(t)
+        for s in self.swings:
+            m = (t > s.lift) & (t < s.strike)
+            if not m.any():
+                continue
+            end = (HELD_UP, -HELD_UP / (s.flat - s.strike)) if s.land < 0 else (s.land, self._landing_rate(s))
+            bend = Curve([s.lift, s.strike], [s.peel - s.tip, end[0]], [s.peel_rate - self._tip_rate(s), end[1]])
+            out[m] = pitch[m] - bend(t[m])
+        return out
 
-        return toe
+    @staticmethod
+    def _tip_rate(s: Swing) -> float:
+        """rad/s of the toes at lift"""
+        return 1.5 * s.tip / (TIP * (s.lift - s.off))
 
     @staticmethod
     def _landing_rate(s: Swing) -> float:
@@ -217,19 +223,20 @@ class FootPlan:
         return -s.land / (s.flat - s.strike)
 
     def _flight(self, s: Swing, start: Array, end: Array) -> Function:
-        """The ankle's way through the air: leaves and arrives with the velocity and acceleration that it has standing."""
-        pitch, toe = self._pitch(), self._toe()
+        """The ankle's way through the air: leaves with the velocity and acceleration that it has standing, and arrives
+        with these but for `arrive` and `sink`."""
+        pitch, toe = self._pitch(), self._standing_toe()
 
         def standing(place: Array) -> Function:
             return lambda t: self._planted(np.broadcast_to(place, (len(t), 3)), pitch(t), toe(t))
 
-        first, last = finite(standing(start), s.lift - 2e-3), finite(standing(end), s.strike + 2e-3)
+        first, last = finite(standing(start), s.lift), finite(standing(end), s.strike)
         last[1][:] += [s.arrive * np.cos(end[2]), s.arrive * np.sin(end[2]), -s.sink]
         direct = Curve([s.lift, s.strike], *(np.stack(pair) for pair in zip(first, last)))
         # High enough that no point of the foot meets the ground on the way.
         u = np.linspace(0.03, 0.97, 95)
         t = s.lift + u * (s.strike - s.lift)
-        clear = direct(t)[:, 2] + self.shape.lowest(pitch(t), toe(t))
+        clear = direct(t)[:, 2] + self.shape.lowest(pitch(t), self._toe(t, pitch(t)))
         height = max(s.height, float(np.max((-clear - TOLERANCE) / _bump(u))))
 
         def way(t: Array) -> Array:

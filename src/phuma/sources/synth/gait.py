@@ -16,7 +16,7 @@ from phuma.sources.synth.plan import Plan, Posture
 BEFORE, AFTER = 2.5, 4.0  # s by which a walk is planned beyond either end
 
 # Events of one foot, in step times after its strike.
-FLAT, HEEL_OFF, LIFT, NEXT = 0.17, 0.66, 1.24, 2.0
+FLAT, HEEL_OFF, LIFT, NEXT = 0.17, 0.70, 1.24, 2.0
 DOUBLE = 0.12  # middle of double support
 MIDDLE = 0.62  # middle of stance
 
@@ -102,7 +102,7 @@ class _Gait:
                     flat=strike + (NEXT + FLAT) * self.step,
                     to=place(strike + NEXT * self.step),
                     peel=peel + rng.normal(0, 0.02),
-                    peel_rate=2.0,
+                    peel_rate=5.0,
                     tip=np.radians(25),
                     land=land + rng.normal(0, 0.02),
                     height=0.0,

@@ -59,7 +59,7 @@ def generate(
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     drawn = _draw_shape(rng)
     body = open_body(drawn if shape is None else shape)
-    heading, place = rng.uniform(-np.pi, np.pi), rng.uniform(-0.3, 0.3, 2)
+    heading, place = rng.uniform(-np.pi, np.pi), rng.uniform(-0.3, 0.3, 3) * [1.0, 1.0, 0.0]
     times = np.arange(round(seconds * fps)) / fps
     solved = solve(PLANS[kind](body, rng, seconds), body, times)
     turn = rot.from_axis("z", heading)
@@ -67,7 +67,7 @@ def generate(
     quat[:, 0] = rot.multiply(turn, quat[:, 0])
     motion = HumanMotion(
         body=body,
-        root_pos=rot.rotate(turn, solved.root_pos) + [*place, 0.0],
+        root_pos=rot.rotate(turn, solved.root_pos) + place,
         joint_quat=rot.normalize(quat),
         fps=fps,
         provenance=Provenance(

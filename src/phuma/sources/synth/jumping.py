@@ -56,7 +56,9 @@ def jump(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     jumps, x = [], 0.0
     forward = rng.random() < 0.5
     for start, duration in repetitions(rng, seconds, 2.8):
-        jumps.append(_draw(rng, start, duration, size, x, rng.uniform(0.15, 0.40) if forward else rng.uniform(-0.04, 0.04)))
+        jumps.append(
+            _draw(rng, start, duration, size, x, rng.uniform(0.15, 0.40) if forward else rng.uniform(-0.04, 0.04))
+        )
         x += jumps[-1].step
     draft = _plan(person, at_ease, jumps, 1.0)
     standing = mass_height(draft, body, 0.0, 0.14)
@@ -74,8 +76,7 @@ def _plan(person: Person, at_ease, jumps: list[_Jump], standing: float) -> Plan:
 def _fitted(j: _Jump, draft: Plan, body: Body, standing: float) -> _Jump:
     """The same jump with take-off and touch-down at the heights that nearly straight legs give."""
     rise, touch = (
-        mass_height(draft, body, time, knee) - standing
-        for time, knee in ((j.off - 1e-3, 0.40), (j.land + 1e-3, 0.50))
+        mass_height(draft, body, time, knee) - standing for time, knee in ((j.off - 1e-3, 0.48), (j.land + 1e-3, 0.50))
     )
     land = j.off + (j.speed + np.sqrt(j.speed**2 + 2 * GRAVITY * (rise - touch))) / GRAVITY
     later = float(land - j.land)
@@ -90,16 +91,16 @@ def _draw(rng: np.random.Generator, start: float, duration: float, size: float, 
     land = off + 2 * speed / GRAVITY
     soft = land + rng.uniform(0.22, 0.28)
     end = start + duration
-    return _Jump(start, low, off, land, soft, end, speed, rng.uniform(0.22, 0.30) * size, 0.075 * size, 0.03 * size,
+    return _Jump(start, low, off, land, soft, end, speed, rng.uniform(0.20, 0.27) * size, 0.075 * size, 0.03 * size,
                  rng.uniform(0.14, 0.22) * size, step, x)  # fmt: skip
 
 
 def _swing(j: _Jump, home: Place) -> Swing:
     air = j.land - j.off
     middle = 0.5 * (j.off + j.land)
-    leg = Curve([j.off, middle, j.land], np.array([[0.30, -0.02], [0.26, 0.0], [0.36, 0.06]]))
+    leg = Curve([j.off, middle, j.land], np.array([[0.34, -0.02], [0.26, 0.0], [0.36, 0.06]]))
     return Swing(
-        off=j.off - 0.16, lift=j.off, strike=j.land, flat=j.land + 0.09, to=home, peel=0.85, peel_rate=9.0, tip=0.25,
+        off=j.off - 0.16, lift=j.off, strike=j.land, flat=j.land + 0.09, to=home, peel=0.85, peel_rate=10.0, tip=0.25,
         land=0.40, height=0.0, air=((j.off + 0.35 * air, 0.80),), free=leg, free_edges=(0.3, 0.3), sink=0.5 * j.sink,
     )  # fmt: skip
 

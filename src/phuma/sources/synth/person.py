@@ -73,7 +73,9 @@ class _AtEase:
         return Posture(pelvis, spine, head, (Arm(*angles[0].T), Arm(*angles[1].T)), 0.012 * breath)
 
 
-def repetitions(rng: np.random.Generator, seconds: float, typical: float, lead: float = 0.25) -> list[tuple[float, float]]:
+def repetitions(
+    rng: np.random.Generator, seconds: float, typical: float, lead: float = 0.25
+) -> list[tuple[float, float]]:
     """(start, duration) of gestures of about `typical` seconds that fill the time; at least one, which may be cut off."""
     count = max(1, round((seconds - lead) / typical))
     each = float(np.clip((seconds - lead) / count, 0.85 * typical, 1.25 * typical))

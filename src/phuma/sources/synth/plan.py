@@ -17,7 +17,7 @@ from phuma import rotations as rot
 from phuma.body.body import Body
 from phuma.rotations import Array
 from phuma.skeleton import INDEX, N_JOINTS, REST_TO_WORLD
-from phuma.sources.synth.curves import Function, sampled
+from phuma.sources.synth.curves import Function, ramp, sampled
 from phuma.sources.synth.feet import FootMotion, FootPlan, FootShape, Place
 from phuma.sources.synth.legs import bones, free_ankle, reach, solve_leg, within_reach
 from phuma.sources.synth.mass import centre_of_mass
@@ -191,6 +191,9 @@ class _Moment:
         free = free_ankle(*thigh_shank, hip, self.heading, foot.free_leg)
         ankle = foot.ankle + foot.free_weight[:, None] * (free - foot.ankle)
         held = within_reach(hip, ankle, float(reach(*thigh_shank, EASY)), float(reach(*thigh_shank, 0.5 * STRAIGHT)))
+        # Held up where the foot would graze the ground; a smooth corner of 4 mm.
+        deep = foot.clearance - held[:, 2]
+        held[:, 2] += ramp(foot.free_weight, 0.0, 0.15) * 0.5 * (deep + np.sqrt(deep**2 + 0.004**2))
         return np.where(foot.free_weight[:, None] > 0, held, ankle)
 
     def highest(self, pelvis: Array, knee: float = STRAIGHT) -> Array:

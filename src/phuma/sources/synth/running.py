@@ -91,7 +91,7 @@ class _Run:
                     flat=following + 0.05,
                     to=place(following),
                     peel=np.radians(50),
-                    peel_rate=4.0,
+                    peel_rate=8.0,
                     tip=np.radians(15),
                     land=-np.radians(9),
                     air=((lift + 0.28 * (following - lift), np.radians(88)),),

@@ -29,7 +29,9 @@ def stand(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         shifts.append((t, rng.uniform(0.9, 1.5), side * rng.uniform(0.2, 0.55)))
         t, side = t + rng.uniform(2.0, 5.0), -side
     looks = [(s, d, *rng.uniform([-0.6, -0.12], [0.6, 0.2])) for s, d in repetitions(rng, seconds, 2.2)]
-    hands = [(s, d, rng.integers(2), rng.uniform(0.2, 0.8)) for s, d in repetitions(rng, seconds, 3.0, rng.uniform(0.3, 1))]
+    hands = [
+        (s, d, rng.integers(2), rng.uniform(0.2, 0.8)) for s, d in repetitions(rng, seconds, 3.0, rng.uniform(0.3, 1))
+    ]
 
     def weight(t: Array) -> Array:
         """(T,) from -1, all on the right foot, to 1."""
@@ -91,9 +93,13 @@ def reach(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
             flex, abduct, twist, elbow, bend, turn, lean = size * np.array(_REACHES[where])
             # The arm leads, the trunk follows and is last to come back; the elbow folds on the way and opens late.
             arm = pulse(t, start, start + 0.40 * duration, start + 0.56 * duration, start + 0.97 * duration)
-            trunk = pulse(t, start + 0.05 * duration, start + 0.45 * duration, start + 0.55 * duration, start + duration)
+            trunk = pulse(
+                t, start + 0.05 * duration, start + 0.45 * duration, start + 0.55 * duration, start + duration
+            )
             fold = pulse(t, start, start + 0.2 * duration, start + 0.2 * duration, start + 0.42 * duration)
-            fold += pulse(t, start + 0.55 * duration, start + 0.76 * duration, start + 0.76 * duration, start + duration)
+            fold += pulse(
+                t, start + 0.55 * duration, start + 0.76 * duration, start + 0.76 * duration, start + duration
+            )
             for s in (0, 1) if both else (side,):
                 a = p.arms[s]
                 a.flex, a.abduct, a.twist = a.flex + flex * arm, a.abduct + abduct * arm, a.twist + (twist - 0.3) * arm
@@ -131,13 +137,19 @@ def bend(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         p = at_ease(t)
         for start, duration, forward, side, size in events:
             down = pulse(t, start, start + 0.42 * duration, start + 0.55 * duration, start + duration)
-            later = pulse(t, start + 0.04 * duration, start + 0.45 * duration, start + 0.53 * duration, start + duration)
+            later = pulse(
+                t, start + 0.04 * duration, start + 0.45 * duration, start + 0.53 * duration, start + duration
+            )
             if forward:
                 p.pelvis[:, 0] += 0.50 * size * later
                 p.spine[:, 0] += 0.62 * size * down
                 p.head[:, 0] += 0.10 * size * down
                 for a in p.arms:
-                    a.flex, a.elbow, a.twist = a.flex + 1.02 * size * later, a.elbow - 0.05 * down, a.twist - 0.15 * down
+                    a.flex, a.elbow, a.twist = (
+                        a.flex + 1.02 * size * later,
+                        a.elbow - 0.05 * down,
+                        a.twist - 0.15 * down,
+                    )
             else:
                 p.pelvis[:, 2] += 0.14 * side * size * later
                 p.spine[:, 2] += 0.86 * side * size * down

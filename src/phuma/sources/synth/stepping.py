@@ -8,7 +8,7 @@ import numpy as np
 
 from phuma.body.body import Body
 from phuma.rotations import Array
-from phuma.sources.synth.curves import Curve, pulse, ramp
+from phuma.sources.synth.curves import Curve, pulse
 from phuma.sources.synth.feet import Place, Swing
 from phuma.sources.synth.person import Person, repetitions
 from phuma.sources.synth.plan import SIDES, Plan, Posture
@@ -151,7 +151,7 @@ def kick(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
 
 def _kick_swing(stance, foot: int, start: float, u: float, lift: float, strike: float, high: float) -> Swing:
     times = np.array([lift, start + 0.98 * u, start + 1.26 * u, start + 1.56 * u, strike])
-    leg = Curve(times, np.array([[0.35, -0.05], [1.40, -0.36], [0.22, high], [0.95, 0.35], [0.30, 0.02]]))
+    leg = Curve(times, np.array([[0.65, -0.05], [1.40, -0.36], [0.22, high], [0.95, 0.35], [0.42, 0.02]]))
     air = ((times[1], 0.95), (times[2], 0.50 - high), (times[3], 0.35))
     return Swing(
         off=start + 0.40 * u, lift=lift, strike=strike, flat=strike + 0.10, to=stance.place(SIDES[foot]), peel=0.55,
@@ -187,20 +187,20 @@ def lunge(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     lunges, foot = [], int(rng.integers(2))
     for start, duration in repetitions(rng, seconds, 3.3, lead=0.1):
         u = duration / 3.2
-        long, deep = body.leg_length * rng.uniform(0.72, 0.88), rng.uniform(0.20, 0.28)
+        long, deep = body.leg_length * rng.uniform(0.70, 0.84), rng.uniform(0.21, 0.29)
         home = stance.place(SIDES[foot])
         front = Place(long, home.y, 0.6 * home.yaw)
         stand = _over(stance.place(SIDES[1 - foot]), ahead)
         weight.to(start, ahead, 0.0)
         weight.to(start + 0.42 * u, *_between(stand, (ahead, 0.0), 0.35))
-        weight.to(start + 1.45 * u, 0.52 * long, 0.1 * home.y)
-        weight.to(start + 1.66 * u, 0.52 * long, 0.1 * home.y)
-        weight.to(start + 2.48 * u, *_between(stand, (ahead, 0.0), 0.35))
+        weight.to(start + 1.32 * u, 0.52 * long, 0.1 * home.y)
+        weight.to(start + 1.70 * u, 0.52 * long, 0.1 * home.y)
+        weight.to(start + 2.80 * u, *_between(stand, (ahead, 0.0), 0.35))
         weight.to(start + 3.15 * u, ahead, 0.0)
         feet[foot].swings += [
             Swing(start + 0.22 * u, start + 0.45 * u, start + 0.95 * u, start + 1.10 * u, front, peel=0.5, tip=0.08,
                   land=-0.28, height=0.05, peel_rate=1.0),
-            Swing(start + 2.05 * u, start + 2.26 * u, start + 2.78 * u, start + 2.92 * u, home, peel=0.25, tip=0.0,
+            Swing(start + 1.94 * u, start + 2.12 * u, start + 2.70 * u, start + 2.84 * u, home, peel=0.25, tip=0.0,
                   land=0.15, height=0.06),
         ]  # fmt: skip
         feet[1 - foot].rises.append((start + 0.75 * u, start + 1.42 * u, start + 1.66 * u, start + 2.30 * u, 0.85))
@@ -209,12 +209,12 @@ def lunge(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
 
     def down(t: Array) -> Array:
         return sum(
-            d * pulse(t, s + 0.55 * u, s + 1.5 * u, s + 1.70 * u, s + 2.75 * u) for s, u, _, d in lunges
+            d * pulse(t, s + 0.55 * u, s + 1.5 * u, s + 1.70 * u, s + 2.70 * u) for s, u, _, d in lunges
         ) + np.zeros_like(t)
 
     def posture(t: Array) -> Posture:
         p = at_ease(t)
-        for start, u, foot, deep in lunges:
+        for start, u, foot, _deep in lunges:
             sign = 1.0 if foot == 0 else -1.0
             step = pulse(t, start + 0.3 * u, start + 1.0 * u, start + 1.9 * u, start + 2.7 * u)
             low = pulse(t, start + 0.7 * u, start + 1.5 * u, start + 1.68 * u, start + 2.4 * u)

@@ -1,0 +1,38 @@
+# Everything runs in .venv, which the first command makes.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test check lint bench clean
+
+demo: $(READY)
+	$(BIN)/phuma demo
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+# Formats, lints and type-checks; mends what can be mended.
+check: $(READY)
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+	$(BIN)/mypy
+
+# The same without touching a file.
+lint: $(READY)
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+
+# Measures every figure that docs/ claims and writes the tables there.
+bench: $(READY)
+	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean:
+	rm -rf .venv build dist phuma-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "phuma needs Python 3.10 or newer: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@

@@ -1,0 +1,72 @@
+"""Files of ours that are no motion: what `phuma inspect` says of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from phuma.body.smplx import load_smplx
+from phuma.errors import ReadError
+from phuma.files.probe import Probe
+from phuma.sources.bvh.match import load_joint_map
+
+Lines = list[str]
+
+
+def describe_model(probe: Probe) -> Lines:
+    """A SMPL-X model file."""
+    space = load_smplx(probe.path)
+    return [
+        f"  format   SMPL-X body model, {space.name}",
+        f"  shape    {len(space.params)} betas",
+        f"  used as  --body smplx:{probe.path}",
+        "  licence  SMPL-X, not to be passed on; only its 22 joints and 88 sole points are used, from your cache",
+    ]
+
+
+def describe_json(probe: Probe) -> Lines:
+    """A result of `curate`, the truth beside a generated motion, or a joint map."""
+    try:
+        data: Any = json.loads(probe.path.read_text(encoding="utf-8"))
+    except (ValueError, OSError, RecursionError) as e:
+        raise ReadError(probe.path, f"looks like JSON but is not: {e}") from None
+    if set(data) <= {"joints", "metres_per_unit", "up"}:
+        return _joint_map(probe)
+    describe = _DOCUMENTS.get(str(data.get("format")))
+    if describe is None:
+        raise ReadError(probe.path, f"is JSON, but nothing that is written here; keys: {', '.join(list(data)[:8])}")
+    try:
+        return describe(data)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
+        raise ReadError(probe.path, f"is damaged: {type(e).__name__} {e}") from None
+
+
+def _curation(data: dict[str, Any]) -> Lines:
+    kept = sum(c["kept"] for c in data["clips"])
+    reasons = sorted({reason.split()[0] for c in data["clips"] for reason in c["reasons"]})
+    return [
+        f"  format   result of `phuma curate` {data['phuma']}",
+        f"  clips    {len(data['clips'])}, {kept} kept, {len(data['failed'])} files could not be used",
+        f"  rejected by {', '.join(reasons) or 'nothing'}",
+    ]
+
+
+def _truth(data: dict[str, Any]) -> Lines:
+    fault = f", fault {data['fault']}" if data["fault"] else ""
+    return [
+        "  format   truth beside a generated motion",
+        f"  motion   {data['kind']}, seed {data['seed']}{fault}",
+        f"  truth    ground at {data['ground']} m, contacts of {len(data['contact'])} frames",
+        f"  body     stature {data['shape']['stature']:.2f} m",
+    ]
+
+
+def _joint_map(probe: Probe) -> Lines:
+    given = load_joint_map(probe.path)
+    lines = ["  format   joint map for BVH files"]
+    lines += [f"  {ours:15} {theirs}" for ours, theirs in given.joints.items()]
+    return lines + ([f"  unit            {given.metres_per_unit:g} m"] if given.metres_per_unit else [])
+
+
+_DOCUMENTS: dict[str, Callable[[dict[str, Any]], Lines]] = {"phuma-curation": _curation, "phuma-truth": _truth}

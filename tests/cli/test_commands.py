@@ -1,0 +1,108 @@
+"""The other commands, and what all of them share."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import phuma
+from phuma.cli.main import COMMANDS, main
+from phuma.sources.synth import FAULTS, KINDS
+
+
+def run(capsys, *args) -> tuple[int, str, str]:
+    code = main([str(a) for a in args])
+    out = capsys.readouterr()
+    return code, out.out, out.err
+
+
+def test_help_lists_every_command(capsys):
+    code, out, _ = run(capsys)
+    assert code == 0
+    assert all(f"  {name} " in out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_and_every_option_has_a_text(command):
+    done = subprocess.run([sys.executable, "-m", "phuma", command, "--help"], capture_output=True, text=True, check=True)
+    assert len(done.stdout) > 200
+    options = [line.split() for line in done.stdout.splitlines() if line.startswith("  --")]
+    following = done.stdout.splitlines()
+    for words in options:
+        i = next(k for k, line in enumerate(following) if line.strip().startswith(words[0]))
+        assert len(words) > 2 or following[i + 1].startswith("     "), f"{words[0]} has no help"
+
+
+def test_an_unknown_command_lists_the_known_ones(capsys):
+    code, _, err = run(capsys, "currate")
+    assert code == 2
+    assert "unknown command 'currate'; there are: demo, curate" in err
+
+
+def test_synth_writes_what_curate_reads_with_the_truth_beside(capsys, tmp_path):
+    code, _, _ = run(capsys, "synth", "--type", "walk,kick", "--count", 2, "--seconds", 3, "--out", tmp_path / "s")
+    assert code == 0
+    names = sorted(p.name for p in (tmp_path / "s").iterdir())
+    assert names == sorted(f"{k}_{i:04d}{e}" for k in ("walk", "kick") for i in (0, 1) for e in (".npz", ".truth.json"))
+    truth = json.loads((tmp_path / "s" / "walk_0001.truth.json").read_text())
+    motion = phuma.read(tmp_path / "s" / "walk_0001.npz")
+    assert len(truth["contact"]) == len(motion) == 90
+    # The reader fits the body's size to the recording: it has to find the one that was generated.
+    assert motion.body.leg_length == pytest.approx(
+        phuma.open_body(phuma.OpenShape(**truth["shape"])).leg_length, rel=0.04
+    )
+    code, out, _ = run(capsys, "curate", tmp_path / "s", "--out", tmp_path / "c")
+    assert code == 0
+    assert out.startswith("4 recordings, 4 clips")
+
+
+def test_synth_puts_faults_in(capsys, tmp_path):
+    code, _, _ = run(capsys, "synth", "--type", "walk", "--fault", "float:20", "--out", tmp_path)
+    assert code == 0
+    assert (tmp_path / "walk_0000_float20.npz").exists()
+    code, _, err = run(capsys, "synth", "--fault", "flaot:20", "--out", tmp_path)
+    assert code == 2
+    assert all(name in err for name in FAULTS)
+    code, _, err = run(capsys, "synth", "--type", "fly", "--out", tmp_path)
+    assert code == 2
+    assert all(kind in err for kind in KINDS)
+
+
+def test_demo_goes_through_and_says_where_to_look(capsys, tmp_path):
+    code, out, _ = run(capsys, "demo", "--out", tmp_path / "demo")
+    assert code == 0
+    for kind in KINDS:
+        assert f"   {kind} " in out
+    assert "rejected: " in out
+    assert (tmp_path / "demo" / "motions.png").stat().st_size > 10_000
+    assert (tmp_path / "demo" / "curated" / "curation.json").exists()
+
+
+def test_inspect_takes_every_file_that_is_read_or_written(capsys, tmp_path):
+    run(capsys, "synth", "--type", "walk", "--out", tmp_path / "s")
+    run(capsys, "curate", tmp_path / "s", "--out", tmp_path / "c")
+    (tmp_path / "map.json").write_text('{"joints": {"pelvis": "Hips"}}')
+    clip = next((tmp_path / "c" / "clips").rglob("*.npz"))
+    for file, says in (
+        (tmp_path / "s" / "walk_0000.npz", "amass-smplx"),
+        (tmp_path / "s" / "walk_0000.truth.json", "truth"),
+        (tmp_path / "c" / "curation.json", "1 kept"),
+        (tmp_path / "map.json", "joint map"),
+        (clip, "phuma-clip"),
+    ):
+        code, out, _ = run(capsys, "inspect", file)
+        assert code == 0
+        assert says in out
+    code, out, _ = run(capsys, "inspect", clip, "--plot", tmp_path / "clip.png")
+    assert code == 0
+    assert (tmp_path / "clip.png").stat().st_size > 10_000
+
+
+def test_inspect_says_what_it_cannot_read(capsys, tmp_path):
+    (tmp_path / "x.json").write_text('{"a": 1}')
+    for file, says in ((tmp_path / "x.json", "nothing that is written here"), (tmp_path / "none", "cannot be opened")):
+        code, _, err = run(capsys, "inspect", file)
+        assert code == 1
+        assert says in err
+        assert file.name in err

@@ -1,0 +1,165 @@
+"""`phuma curate` as a user runs it: real processes, real files."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from phuma.clipfile import load_clip
+from phuma.sources import amass_smplh, amass_smplx, bvh, motionx, phuma_human
+from phuma.sources.synth import generate
+
+
+def phuma(*args, cwd=None, check=None) -> subprocess.CompletedProcess:
+    done = subprocess.run([sys.executable, "-m", "phuma", *map(str, args)], capture_output=True, text=True, cwd=cwd)
+    assert "Traceback" not in done.stderr, done.stderr
+    if check is not None:
+        assert done.returncode == check, done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory) -> Path:
+    """A folder with every layout, nested, and things that are no recordings."""
+    folder = tmp_path_factory.mktemp("mixed")
+    walk = generate("walk", seconds=5.0, seed=1).motion
+    (folder / "deep" / "er").mkdir(parents=True)
+    amass_smplx.write(folder / "a_stageii.npz", walk)
+    amass_smplh.write(folder / "deep" / "b_poses.npz", walk)
+    motionx.write(folder / "deep" / "c.npy", walk)
+    phuma_human.write(folder / "deep" / "er" / "d.npy", walk)
+    bvh.write(folder / "e.bvh", walk)
+    (folder / "README.txt").write_text("not a recording")
+    (folder / ".hidden.bvh").write_text("HIERARCHY")
+    np.savez(folder / "shape.npz", betas=np.zeros(16), gender="neutral")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def curated(mixed, tmp_path_factory):
+    out = tmp_path_factory.mktemp("curated")
+    done = phuma("curate", mixed, "--out", out, "--preset", "paper", "--json", check=0)
+    return out, json.loads(done.stdout)
+
+
+def test_json_is_one_object_in_the_agreed_form(curated, mixed):
+    _, result = curated
+    assert set(result) == {"clips", "failed"}
+    assert result["failed"] == []
+    assert len({c["source"] for c in result["clips"]}) == 5
+    for clip in result["clips"]:
+        assert {"source", "start", "end", "kept", "reasons", "metrics"} <= set(clip)
+        assert clip["source"].startswith(str(mixed))
+        assert clip["kept"] == (clip["reasons"] == [])
+        assert set(clip["metrics"]) >= {"root_jerk", "contact_score", "pelvis_min", "pelvis_max"}
+    assert [(c["start"], c["end"]) for c in result["clips"][:2]] == [(0.0, 4.0), (3.5, 5.0)]
+
+
+def test_all_layouts_of_one_motion_get_the_same_verdicts(curated):
+    _, result = curated
+    by_source: dict[str, list] = {}
+    for clip in result["clips"]:
+        by_source.setdefault(clip["source"], []).append(clip)
+    first, *others = by_source.values()
+    for other in others:
+        for a, b in zip(first, other, strict=True):
+            assert a["kept"] == b["kept"]
+            assert b["metrics"] == pytest.approx(a["metrics"], rel=0.1, abs=0.02)
+
+
+def test_kept_clips_are_files_and_rejected_ones_are_not(curated):
+    out, result = curated
+    files = {str(p.relative_to(out)) for p in (out / "clips").rglob("*.npz")}
+    assert files == {c["file"] for c in result["clips"] if c["kept"]}
+    assert files
+    clip = load_clip(out / next(iter(files)))
+    assert clip.verdict.kept
+
+
+def test_the_result_does_not_depend_on_the_number_of_processes(mixed, curated, tmp_path):
+    one, _ = curated
+    phuma("curate", mixed, "--out", tmp_path / "two", "--jobs", 2, check=0)
+    names = sorted(p.relative_to(one) for p in one.rglob("*") if p.is_file())
+    assert names == sorted(p.relative_to(tmp_path / "two") for p in (tmp_path / "two").rglob("*") if p.is_file())
+    for name in names:
+        assert (one / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+def test_one_bad_file_is_a_row_and_the_rest_goes_on(mixed, tmp_path):
+    bad = tmp_path / "bad"
+    bad.mkdir()
+    (bad / "empty.npz").write_bytes(b"")
+    (bad / "cut.npz").write_bytes((mixed / "a_stageii.npz").read_bytes()[:3000])
+    (bad / "letter.bvh").write_text("Dear Sir or Madam")
+    np.save(bad / "strange.npy", np.zeros((10, 7)))
+    np.savez(bad / "unknown.npz", apples=np.zeros(3))
+    done = phuma("curate", mixed, bad, tmp_path / "absent.bvh", "--out", tmp_path / "out", "--json", check=1)
+    result = json.loads(done.stdout)
+    assert {Path(f["source"]).name for f in result["failed"]} == {
+        "empty.npz", "cut.npz", "letter.bvh", "strange.npy", "unknown.npz", "absent.bvh",
+    }  # fmt: skip
+    assert all(f["reason"] for f in result["failed"])
+    assert len({c["source"] for c in result["clips"]}) == 5
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--preset", "best"], "unknown preset 'best'; there are: paper"),
+        (["--body", "smpl"], "valid: open, smplx:FILE"),
+        (["--body", "smplx:/nowhere/SMPLX.npz"], "/nowhere/SMPLX.npz"),
+    ],
+)
+def test_wrong_use_ends_with_two_and_says_what_is_right(mixed, tmp_path, args, says):
+    done = phuma("curate", mixed, "--out", tmp_path / "out", *args, check=2)
+    assert says in done.stderr
+
+
+def test_options_reach_the_stages(mixed, tmp_path):
+    walk = mixed / "a_stageii.npz"
+    done = phuma("curate", walk, "--out", tmp_path / "a", "--start", 1, "--end", 3, "--ground", 0.5, "--json", check=0)
+    clips = json.loads(done.stdout)["clips"]
+    assert [(c["start"], c["end"], c["kept"]) for c in clips] == [(1.0, 3.0, False)]
+    done = phuma("curate", walk, "--out", tmp_path / "b", "--fps", 15, "--json", check=0)
+    assert json.loads(done.stdout)["clips"][-1]["end"] == pytest.approx(10.0, abs=0.2)
+
+
+def test_a_second_run_replaces_the_first_and_nothing_else_is_touched(mixed, tmp_path):
+    out = tmp_path / "out"
+    phuma("curate", mixed / "e.bvh", "--out", out, check=0)
+    (out / "notes.txt").write_text("mine")
+    phuma("curate", mixed / "a_stageii.npz", "--out", out, check=0)
+    assert [p.name for p in (out / "clips").iterdir()] == ["a_stageii"]
+    assert (out / "notes.txt").read_text() == "mine"
+    other = tmp_path / "other"
+    (other / "clips").mkdir(parents=True)
+    assert "was not written by" in phuma("curate", mixed, "--out", other, check=2).stderr
+
+
+def test_a_killed_run_leaves_no_result_behind(mixed, tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for i in range(60):
+        os.link(mixed / "e.bvh", folder / f"{i:02d}.bvh")
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "phuma", "curate", folder, "--out", out, "--jobs", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not list(out.glob("clips/many/*/*.npz")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert not (out / "curation.json").exists()
+    assert (out / "curation.unfinished").exists()
+    for file in out.glob("clips/many/*/*.npz"):
+        load_clip(file)  # those that are there are whole
+
+
+def test_an_empty_folder_says_what_was_looked_for(tmp_path):
+    assert ".bvh" in phuma("curate", tmp_path, "--out", tmp_path / "out", check=2).stderr

@@ -1,0 +1,91 @@
+"""Clips survive the disk, carry no model of anybody's, and damaged ones say so."""
+
+import numpy as np
+import pytest
+
+from phuma.clip import Clip, Measure, Verdict
+from phuma.clipfile import load_clip, save_clip
+from phuma.curation import curate
+from phuma.errors import PhumaError, ReadError
+from phuma.files.probe import Probe
+from phuma.sources import read
+from phuma.sources.synth import generate
+from tests.sources.bvh_files import bvh_text
+
+
+@pytest.fixture
+def clip() -> Clip:
+    return curate(generate("kick", seconds=4.0, seed=2).motion).clips[0]
+
+
+def assert_same(a: Clip, b: Clip) -> None:
+    np.testing.assert_allclose(a.motion.root_pos, b.motion.root_pos, atol=1e-6)
+    np.testing.assert_allclose(a.motion.joint_quat, b.motion.joint_quat, atol=1e-6)
+    np.testing.assert_allclose(a.motion.sole_positions(), b.motion.sole_positions(), atol=1e-5)
+    np.testing.assert_allclose(a.contact.ratio, b.contact.ratio, atol=1e-6)
+    assert a.motion.provenance == b.motion.provenance
+    assert a.verdict == b.verdict
+    assert (a.motion.fps, a.ground, a.start) == (b.motion.fps, b.ground, b.start)
+
+
+def test_what_is_saved_is_loaded(tmp_path, clip):
+    save_clip(tmp_path / "a.npz", clip)
+    loaded = load_clip(tmp_path / "a.npz")
+    assert_same(loaded, clip)
+    save_clip(tmp_path / "b.npz", loaded)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+
+
+def test_mirrored_clips_and_own_skeletons_survive_too(tmp_path, clip):
+    save_clip(tmp_path / "a.npz", clip.mirror())
+    assert_same(load_clip(tmp_path / "a.npz"), clip.mirror())
+    (tmp_path / "m.bvh").write_text(bvh_text(generate("walk", seconds=4.0, seed=1).motion))
+    own = curate(read(tmp_path / "m.bvh")).clips[0].mirror()
+    save_clip(tmp_path / "b.npz", own)
+    assert_same(load_clip(tmp_path / "b.npz"), own)
+
+
+def test_every_posed_joint_is_stored_for_those_who_have_no_body(tmp_path, clip):
+    save_clip(tmp_path / "a.npz", clip)
+    with np.load(tmp_path / "a.npz") as data:
+        np.testing.assert_allclose(data["joints"], clip.motion.pose.position, atol=1e-5)
+        assert data["joints"].dtype == np.float32
+
+
+def test_a_damaged_clip_is_an_error_that_names_it(tmp_path, clip):
+    path = tmp_path / "a.npz"
+    save_clip(path, clip)
+    whole = path.read_bytes()
+    for length in range(0, len(whole), len(whole) // 60):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ReadError, match=r"a\.npz"):
+            load_clip(path)
+
+
+def test_a_newer_version_says_how_to_get_the_program_that_reads_it(tmp_path, clip):
+    save_clip(tmp_path / "a.npz", clip)
+    with np.load(tmp_path / "a.npz") as data:
+        arrays = dict(data) | {"version": np.int64(99)}
+    np.savez(tmp_path / "b.npz", **arrays)
+    with pytest.raises(ReadError, match=r"version 99, newer than this program's 1: pip install -U phuma"):
+        load_clip(tmp_path / "b.npz")
+
+
+def test_a_clip_is_no_recording(tmp_path, clip):
+    save_clip(tmp_path / "a.npz", clip)
+    with pytest.raises(ReadError, match="curated already"):
+        read(tmp_path / "a.npz")
+    assert Probe(tmp_path / "a.npz").kind == "npz"
+
+
+def test_contacts_of_another_length_are_refused(clip):
+    with pytest.raises(PhumaError, match="has contacts of 119 frames"):
+        Clip(clip.motion, clip.contact.frames(0, 119), clip.verdict, clip.ground)
+
+
+def test_a_verdict_explains_itself():
+    verdict = Verdict((Measure("root_jerk", 61.2, 50.0, "below", " m/s^3"), Measure("contact_score", 0.9, 0.6, "above")))
+    assert not verdict.kept
+    assert verdict.reasons == ("root_jerk 61.2 m/s^3, needs < 50 m/s^3",)
+    assert verdict.metrics == {"root_jerk": 61.2, "contact_score": 0.9}
+    assert not Measure("x", 1.0, 1.0, "below").passed, "at the limit is not within it"

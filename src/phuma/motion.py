@@ -76,6 +76,10 @@ class HumanMotion:
         """(T, 88, 3) the sole points in the world."""
         return self.body.sole_positions(self.pose, self.joint_quat)
 
+    def sole_heights(self) -> Array:
+        """(T, 88) their z alone."""
+        return self.body.sole_positions(self.pose, self.joint_quat, axes=(2,))[..., 0]
+
     def frames(self, first: int, last: int) -> HumanMotion:
         """Frames first to last - 1, as views."""
         if not 0 <= first < last <= len(self):

@@ -53,6 +53,15 @@ def soles_and_joints(body: Body, rotvecs: np.ndarray, trans: np.ndarray) -> tupl
     return body.sole_positions(pose, quat), pose.position
 
 
+def test_sole_vertices_are_four_regions_alike_on_both_sides() -> None:
+    regions = SOLE_VERTICES.reshape(4, 22)
+    assert len(set(SOLE_VERTICES.tolist())) == 88
+    assert (np.diff(regions, axis=1) > 0).all()
+    # The two feet of the mesh are numbered alike: all toes correspond, and most of the heels.
+    assert set(regions[3] - regions[1]) == {2694}
+    assert (regions[0] - regions[2] == 212).sum() == 19
+
+
 @pytest.mark.parametrize(("file", "content", "betas"), [("model_npz", "model", 300), ("model_pkl", "small_model", 10)])
 def test_joints_and_soles_agree_with_the_whole_model(request, file: str, content: str, betas: int) -> None:
     path, model = request.getfixturevalue(file), request.getfixturevalue(content)

@@ -4,6 +4,7 @@ import io
 import os
 import pickle
 import struct
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -94,7 +95,7 @@ def test_a_pickle_named_npy_is_refused(tmp_path: Path) -> None:
         "",
     ],
 )
-def test_headers_that_lie_are_refused_before_memory_is_taken(tmp_path: Path, header: str) -> None:
+def test_headers_that_lie_are_refused(tmp_path: Path, header: str) -> None:
     path = tmp_path / "lie.npy"
     path.write_bytes(npy_with_header(header, bytes(40)))
     with pytest.raises(ReadError, match=r"lie\.npy"):
@@ -105,10 +106,38 @@ def test_headers_that_lie_are_refused_before_memory_is_taken(tmp_path: Path, hea
         load_npz(tmp_path / "lie.npz", ["a"])
 
 
+@pytest.mark.parametrize("count", [7, 10**8, 4 * 10**9])
+def test_no_memory_is_taken_for_what_is_not_there(tmp_path: Path, count: int) -> None:
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({count},), }}"
+    (tmp_path / "lie.npy").write_bytes(npy_with_header(header, bytes(40)))
+    with zipfile.ZipFile(tmp_path / "lie.npz", "w") as z:
+        z.writestr("a.npy", npy_with_header(header, bytes(40)))
+    tracemalloc.start()
+    for read in (lambda: load_npy(tmp_path / "lie.npy"), lambda: load_npz(tmp_path / "lie.npz", ["a"])):
+        with pytest.raises(ReadError, match=f"declares {8 * count:,} bytes, .* but 40 are there"):
+            read()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1 << 20
+
+
 def test_old_headers_of_python_2_are_read_without_a_warning(tmp_path: Path) -> None:
     path = tmp_path / "old.npy"
     path.write_bytes(npy_with_header("{'descr': '<i2', 'fortran_order': False, 'shape': (2L,), }", b"\1\0\2\0"))
     assert load_npy(path).tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("dtype", ["<U2", ">U2"])
+def test_text_with_impossible_characters_is_refused(tmp_path: Path, dtype: str) -> None:
+    """NumPy makes strings of any number, which then break Python itself."""
+    good = np.array(["ab", "\U0010ffff"], dtype=dtype)
+    np.savez(tmp_path / "a.npz", a=good)
+    assert load_npz(tmp_path / "a.npz", ["a"])["a"].tolist() == good.tolist()
+    bad = good.copy()
+    bad.view(np.dtype("u4").newbyteorder(dtype[0]))[1] = 0x110072
+    np.savez(tmp_path / "a.npz", a=bad)
+    with pytest.raises(ReadError, match="array a holds text that is no text"):
+        load_npz(tmp_path / "a.npz", ["a"])
 
 
 def test_a_zip_bomb_is_refused(tmp_path: Path) -> None:

@@ -19,11 +19,11 @@ from phuma import rotations as rot
 from phuma.body.open import AVERAGE_STATURE, LEG, OPEN_SPACE, OpenShape
 from phuma.body.space import ShapeSpace
 from phuma.rotations import Array
-from phuma.skeleton import N_JOINTS, PARENTS, POINTS_PER_REGION, REGIONS
+from phuma.skeleton import PARENTS, POINTS_PER_REGION, REGIONS
 
 STANDING_SPEED = 0.1  # m/s
 ITERATIONS = 8
-MAX_PAIRS = 1500
+MAX_PAIRS = 1000
 SECONDS_PER_OBSERVATION = 0.5  # neighbouring frames say the same; this much time counts as one independent observation
 
 
@@ -100,14 +100,15 @@ def _region_velocities(
     frames = np.concatenate([first, first + step])
     points = np.concatenate([(space.joint_dirs @ start + space.joints)[..., None], space.joint_dirs @ modes], axis=-1)
     soles = np.concatenate([(space.sole_dirs @ start + space.soles)[..., None], space.sole_dirs @ modes], axis=-1)
-    # Forward kinematics is linear in the rest positions: run it once for the body and once for each mode.
-    rotation: list[Array] = [joint_quat[frames, 0]]
-    place: list[Array] = [np.zeros((len(frames), 3, points.shape[-1]))]
+    # Forward kinematics is linear in the rest positions: run it once for the body and all modes, down the legs only.
+    needed = _above(np.flatnonzero(space.sole_weights.any(axis=0)))
+    rotation: dict[int, Array] = {0: joint_quat[frames, 0]}
+    place: dict[int, Array] = {0: np.zeros((len(frames), 3, points.shape[-1]))}
     place[0][..., 0] = root_pos[frames]
-    for j in range(1, N_JOINTS):
+    for j in needed[1:]:
         p = PARENTS[j]
-        place.append(place[p] + rot.to_matrix(rotation[p]) @ (points[j] - points[p]))
-        rotation.append(rot.multiply(rotation[p], joint_quat[frames, j]))
+        place[j] = place[p] + rot.to_matrix(rotation[p]) @ (points[j] - points[p])
+        rotation[j] = rot.multiply(rotation[p], joint_quat[frames, j])
     centres = np.zeros((len(frames), len(REGIONS), 3, points.shape[-1]))
     for r in range(len(REGIONS)):
         own = slice(r * POINTS_PER_REGION, (r + 1) * POINTS_PER_REGION)
@@ -119,3 +120,13 @@ def _region_velocities(
     n = len(first)
     velocity = (centres[n:] - centres[:n]) * rate
     return velocity[..., 0], velocity[..., 1:]
+
+
+def _above(joints: Array) -> list[int]:
+    """These joints and all between them and the pelvis, parents first."""
+    out = {0}
+    for j in map(int, joints):
+        while j > 0:
+            out.add(j)
+            j = PARENTS[j]
+    return sorted(out)

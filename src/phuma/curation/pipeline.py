@@ -118,7 +118,7 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     for first in range(0, len(motion), BLOCK):
         block = motion.frames(first, min(first + BLOCK, len(motion)))
         here = slice(first, first + len(block))
-        heights[here] = block.sole_positions()[:, :, 2]
+        heights[here] = block.sole_heights()
         base = block.pose.position[:, SUPPORT, :2]
         pelvis_support[here] = support_distance(block.root_pos[:, :2], base)
         spine_support[here] = support_distance(block.body.lumbar_position(block.pose)[:, :2], base)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+import sys
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from phuma.errors import ReadError
 
-__all__ = ["ArrayHeader", "load_npy", "load_npz", "npy_header", "npz_headers"]
+__all__ = ["ArrayHeader", "holds_characters", "load_npy", "load_npz", "npy_header", "npz_headers"]
 
 MAX_BYTES = 4 << 30  # of the arrays of one file together
 MAX_MEMBERS = 10_000
@@ -155,7 +156,18 @@ def _data(path: str | os.PathLike[str], what: str, f: IO[bytes], layout: _Layout
         raise ReadError(path, f"{what} declares {declared:,} bytes, shape {shape} of {dtype}, but {there:,} are there")
     if declared > MAX_BYTES:
         raise ReadError(path, f"{what} has {declared:,} bytes; at most {MAX_BYTES:,} are read")
-    data = f.read(declared)
-    if len(data) != declared or f.read(1):  # At the end of a zip's member its checksum is compared too.
-        raise ReadError(path, f"{what} declares {declared:,} bytes, but {len(data):,} or more are there")
-    return np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+    data = f.read(declared)  # A zip's member compares its checksum here.
+    if len(data) != declared:
+        raise ReadError(path, f"{what} declares {declared:,} bytes, but only {len(data):,} are there")
+    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+    if not holds_characters(array):
+        raise ReadError(path, f"{what} holds text that is no text; the file is damaged")
+    return array
+
+
+def holds_characters(array: NDArray[Any]) -> bool:
+    """Whether an array of text has only code points that exist; Python breaks on others. True for all other arrays."""
+    if array.dtype.kind != "U" or not array.size:
+        return True
+    codes = np.frombuffer(array.tobytes(), np.dtype("u4").newbyteorder(array.dtype.byteorder))
+    return bool((codes <= sys.maxunicode).all())

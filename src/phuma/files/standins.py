@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phuma.errors import ReadError
+from phuma.files.arrays import holds_characters
 
 MAX_BYTES = 4 << 30  # of a pickle, and of the arrays in it together
 _NO_ARRAY: NDArray[Any] = np.zeros(())
@@ -64,6 +65,7 @@ class PickledArray(np.ndarray):
             data = _raw(data, count * dtype.itemsize)
         checked: Any = (1, shape, dtype, bool(fortran), data)
         super().__setstate__(checked)
+        _text(self)
 
 
 class Stub:
@@ -116,6 +118,12 @@ def _raw(data: Any, size: int) -> bytes:
     return bytes(data)
 
 
+def _text(array: NDArray[Any]) -> NDArray[Any]:
+    if not holds_characters(array):
+        raise Refused("text that is no text")
+    return array
+
+
 def _reconstruct(*_: Any) -> PickledArray:
     """`numpy._core.multiarray._reconstruct`: an empty array; shape and values follow."""
     return np.ndarray.__new__(PickledArray, (0,))
@@ -127,7 +135,7 @@ def _frombuffer(data: Any, kind: Any, shape: Any, order: Any) -> NDArray[Any]:
     if dtype.hasobject:
         raise Refused("an array of objects from a buffer")
     raw = _raw(data, _count(shape) * dtype.itemsize)
-    return np.frombuffer(raw, dtype).reshape(shape, order="F" if order == "F" else "C")
+    return _text(np.frombuffer(raw, dtype)).reshape(shape, order="F" if order == "F" else "C")
 
 
 def _scalar(kind: Any, data: Any = None) -> Any:
@@ -135,7 +143,7 @@ def _scalar(kind: Any, data: Any = None) -> Any:
     dtype = _plain(kind)
     if dtype.hasobject or not dtype.itemsize:
         raise Refused("a scalar of objects")
-    return np.frombuffer(_raw(data, dtype.itemsize), dtype)[0]
+    return _text(np.frombuffer(_raw(data, dtype.itemsize), dtype))[0]
 
 
 def _encode(text: Any, encoding: Any = "latin1") -> bytes:

@@ -28,7 +28,7 @@ def read_amass(probe: Probe, layout: Layout, rotvecs: NDArray[Any], model: Model
     rate = next((one_number(path, k, extra[k]) for k in RATES if k in extra), None)
     gender = one_text(extra["gender"]) if "gender" in extra else "neutral"
     named = one_text(extra["surface_model_type"]) if "surface_model_type" in extra else ""
-    notes = () if gender in GENDERS else (f"gender {gender!r} is not known; taken as neutral",)
+    notes = () if gender in GENDERS else (f"gender {gender[:20]!r} is not known; taken as neutral",)
     shape = SmplShape(
         model=MODELS.get(named.split("_")[0], model),  # `smplx_locked_head` is SMPL-X too
         betas=one_shape(path, extra["betas"]) if "betas" in extra else None,

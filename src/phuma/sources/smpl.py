@@ -154,11 +154,8 @@ def one_text(value: NDArray[Any]) -> str:
     """A word in lower case, from text or bytes; empty when it is none."""
     if value.size != 1 or value.dtype.kind not in "SU":
         return ""
-    try:
-        word = value.reshape(())[()]
-        text = word.decode("latin1") if isinstance(word, bytes) else str(word)
-    except ValueError:  # not characters
-        return ""
+    word = value.reshape(())[()]
+    text = word.decode("latin1") if isinstance(word, bytes) else str(word)
     # Python 2's bytes, once printed and stored again, read b'female'.
     return text.strip().removeprefix("b").strip("'\" ").lower()
 

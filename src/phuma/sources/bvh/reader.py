@@ -171,4 +171,5 @@ def _convert(
             quat[here, j] = (
                 rot.multiply(to_world, world[j]) if parent is None else rot.multiply(rot.conjugate(parent), world[j])
             )
-    return root, rot.normalize(quat)
+        quat[here] = rot.normalize(quat[here])
+    return root, quat

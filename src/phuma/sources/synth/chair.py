@@ -29,9 +29,9 @@ def sit_on_nothing(motion: HumanMotion, behind: float, rng: np.random.Generator)
     end = whole - start
     seat = _seat(motion, behind)
 
-    def sitting(t: Array, early: float = 0.0) -> Array:
+    def sitting(t: Array) -> Array:
         """(T,) from 0, standing, to 1, seated."""
-        return pulse(t, start, start + moving - early, end - moving + early, end)
+        return pulse(t, start, start + moving, end - moving, end)
 
     def posture(t: Array) -> Posture:
         p, seated = at_ease(t), sitting(t)

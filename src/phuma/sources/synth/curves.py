@@ -61,7 +61,7 @@ class Curve:
         return p0 + s * (v0 + s * (0.5 * a0 + s * (c3 + s * (c4 + s * c5))))
 
 
-def sampled(times: Array, values: Array) -> Function:
+def sampled(times: Array, values: Array) -> Curve:
     """A smooth function through many equally spaced samples: times (N,), values (N, D)."""
     velocities = np.gradient(values, times, axis=0)
     return Curve(times, values, velocities, np.gradient(velocities, times, axis=0))

@@ -22,7 +22,7 @@ from phuma.sources.synth.curves import Curve, Function, finite, ramp
 TOLERANCE = 4e-4  # metres by which a swinging foot may graze the ground
 HELD_UP = 0.12  # radians by which the toes are raised when the heel strikes
 TIP = 0.35  # last share of the time from heel off to lift in which the toes rise too
-FLAT = 1e-9  # radians below which a piece of the foot lies flat
+FLAT = 1e-4  # radians below which a piece of the foot lies flat: a hundredth of a millimetre at its end
 
 
 class Place(NamedTuple):
@@ -150,8 +150,8 @@ class FootPlan:
     def at(self, t: Array) -> FootMotion:
         places = np.array([self.start, *(s.to for s in self.swings)])
         standing = np.searchsorted([s.lift for s in self.swings], t)  # which place holds, or held last
-        pitch = self._pitch()(t)
-        toe = self._toe(t, pitch)
+        pitch_curve, toe_curve = self._pitch(), self._standing_toe()
+        pitch, toe = pitch_curve(t), toe_curve(t)
         ankle = self._planted(places[standing], pitch, toe)
         yaw = places[standing, 2].copy()
         weight, leg, airborne = np.zeros(len(t)), np.zeros((len(t), 2)), np.zeros(len(t), dtype=bool)
@@ -159,7 +159,8 @@ class FootPlan:
             m = (t >= s.lift) & (t < s.strike)
             if not m.any():
                 continue
-            ankle[m] = self._flight(s, places[i], places[i + 1])(t[m])
+            ankle[m] = self._flight(s, places[i], places[i + 1], pitch_curve, toe_curve)(t[m])
+            toe[m] = pitch[m] - self._toe_bend(s)(t[m])
             yaw[m] = places[i, 2] + (places[i + 1, 2] - places[i, 2]) * ramp(t[m], s.lift, s.strike)
             airborne[m] = True
             if s.free is not None:
@@ -200,17 +201,10 @@ class FootPlan:
         times, values, rates = zip(*sorted(knots))
         return Curve(times, values, rates)
 
-    def _toe(self, t: Array, pitch: Array) -> Array:
-        """(T,) pitch of the toes; in the air they go with the foot."""
-        out = self._standing_toe()(t)
-        for s in self.swings:
-            m = (t > s.lift) & (t < s.strike)
-            if not m.any():
-                continue
-            end = (HELD_UP, -HELD_UP / (s.flat - s.strike)) if s.land < 0 else (s.land, self._landing_rate(s))
-            bend = Curve([s.lift, s.strike], [s.peel - s.tip, end[0]], [s.peel_rate - self._tip_rate(s), end[1]])
-            out[m] = pitch[m] - bend(t[m])
-        return out
+    def _toe_bend(self, s: Swing) -> Curve:
+        """How far the toes are bent up against the foot during a swing."""
+        end = (HELD_UP, -HELD_UP / (s.flat - s.strike)) if s.land < 0 else (s.land, self._landing_rate(s))
+        return Curve([s.lift, s.strike], [s.peel - s.tip, end[0]], [s.peel_rate - self._tip_rate(s), end[1]])
 
     @staticmethod
     def _tip_rate(s: Swing) -> float:
@@ -222,10 +216,9 @@ class FootPlan:
         """rad/s of the pitch at strike"""
         return -s.land / (s.flat - s.strike)
 
-    def _flight(self, s: Swing, start: Array, end: Array) -> Function:
+    def _flight(self, s: Swing, start: Array, end: Array, pitch: Curve, toe: Curve) -> Function:
         """The ankle's way through the air: leaves with the velocity and acceleration that it has standing, and arrives
         with these but for `arrive` and `sink`."""
-        pitch, toe = self._pitch(), self._standing_toe()
 
         def standing(place: Array) -> Function:
             return lambda t: self._planted(np.broadcast_to(place, (len(t), 3)), pitch(t), toe(t))
@@ -236,7 +229,7 @@ class FootPlan:
         # High enough that no point of the foot meets the ground on the way.
         u = np.linspace(0.03, 0.97, 95)
         t = s.lift + u * (s.strike - s.lift)
-        clear = direct(t)[:, 2] + self.shape.lowest(pitch(t), self._toe(t, pitch(t)))
+        clear = direct(t)[:, 2] + self.shape.lowest(pitch(t), pitch(t) - self._toe_bend(s)(t))
         height = max(s.height, float(np.max((-clear - TOLERANCE) / _bump(u))))
 
         def way(t: Array) -> Array:

@@ -8,10 +8,10 @@ import numpy as np
 
 from phuma.body.body import Body
 from phuma.rotations import Array
-from phuma.sources.synth.curves import Function, sampled, wander
+from phuma.sources.synth.curves import Curve, sampled, wander
 from phuma.sources.synth.feet import FootPlan, FootShape, Place, Swing
 from phuma.sources.synth.person import Person
-from phuma.sources.synth.plan import Plan, Posture
+from phuma.sources.synth.plan import Holding, Plan, Posture
 
 BEFORE, AFTER = 2.5, 4.0  # s by which a walk is planned beyond either end
 
@@ -25,7 +25,7 @@ MIDDLE = 0.62  # middle of stance
 class Path:
     """The line on the ground along which somebody goes, at about constant speed."""
 
-    where: Function
+    where: Curve
     """(T,) seconds to (T, 3): x, y metres, heading radians"""
 
     @staticmethod
@@ -62,7 +62,13 @@ def walk(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     path = Path.drawn(rng, seconds, speed, rng.uniform(0.02, 0.12))
     phase = rng.uniform(0, 2)  # which part of a stride the clip begins with
     gait = _Gait(person, path, step, speed * step, phase)
-    return Plan((gait.foot("left"), gait.foot("right")), gait.posture(at_ease), gait.target, ("pelvis", "pelvis"))
+    return Plan(
+        (gait.foot("left"), gait.foot("right")),
+        gait.posture(at_ease),
+        gait.target,
+        ("pelvis", "pelvis"),
+        straight=np.radians(9),
+    )
 
 
 @dataclass
@@ -78,7 +84,7 @@ class _Gait:
 
     def strikes(self, side: str) -> Array:
         """(K,) times of a foot's strikes, from before the beginning to beyond the end."""
-        last = self.path.where.times[-1] - 2 * self.step  # type: ignore[attr-defined]
+        last = self.path.where.times[-1] - 2 * self.step
         first = -2.2 * self.step - (self.phase % 2) * self.step + (0 if side == "left" else self.step)
         return np.arange(first, last, 2 * self.step)
 
@@ -106,12 +112,13 @@ class _Gait:
                     tip=np.radians(25),
                     land=land + rng.normal(0, 0.02),
                     height=0.0,
+                    arrive=0.35,
                 )
             )
         return plan
 
     def wave(self, t: Array, at: float, per_stride: int = 1) -> Array:
-        """A cosine that is 1 `at` step times after each strike of the left foot (per_stride 1) or of either foot (2)."""
+        """A cosine that is 1 `at` step times after each strike of the left foot (per_stride 1) or of either (2)."""
         first = self.strikes("left")[0]
         return np.cos(np.pi * per_stride * ((t - first) / self.step - at))
 
@@ -124,7 +131,7 @@ class _Gait:
         middle = self.person.stance.pelvis_height(0.14)
         return np.column_stack([ground, middle + 0.5 * height * self.wave(t, MIDDLE, 2)])
 
-    def posture(self, at_ease):
+    def posture(self, at_ease: Holding) -> Holding:
         rng = self.person.rng
         turn, sling = np.radians(rng.uniform(4.5, 7)), np.radians(rng.uniform(15, 24))
         bias, elbow = np.radians(rng.uniform(0, 5)), np.radians(rng.uniform(4, 14))

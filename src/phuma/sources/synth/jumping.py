@@ -8,10 +8,10 @@ import numpy as np
 
 from phuma.body.body import Body
 from phuma.rotations import Array
-from phuma.sources.synth.curves import Curve, pulse, ramp
+from phuma.sources.synth.curves import Curve, Function, pulse, ramp
 from phuma.sources.synth.feet import Place, Swing
 from phuma.sources.synth.person import Person, repetitions
-from phuma.sources.synth.plan import SIDES, Plan, Posture, mass_height
+from phuma.sources.synth.plan import SIDES, Holding, Plan, Posture, mass_height
 
 GRAVITY = 9.81
 
@@ -61,11 +61,14 @@ def jump(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         )
         x += jumps[-1].step
     draft = _plan(person, at_ease, jumps, 1.0)
-    standing = mass_height(draft, body, 0.0, 0.14)
-    return _plan(person, at_ease, [_fitted(j, draft, body, standing) for j in jumps], standing)
+    # Take-off, touch-down and standing at the heights that nearly straight legs give.
+    times = [0.0, *(t for j in jumps for t in (j.off - 1e-3, j.land + 1e-3))]
+    heights = mass_height(draft, body, times, [0.14, *(k for j in jumps for k in (0.30 + 0.12 * j.speed, 0.50))])
+    rise, touch = (heights[1:] - heights[0]).reshape(-1, 2).T
+    return _plan(person, at_ease, [_fitted(*f) for f in zip(jumps, rise, touch)], float(heights[0]))
 
 
-def _plan(person: Person, at_ease, jumps: list[_Jump], standing: float) -> Plan:
+def _plan(person: Person, at_ease: Holding, jumps: list[_Jump], standing: float) -> Plan:
     left, right = (person.stance.foot(s) for s in SIDES)
     for j in jumps:
         left.swings.append(_swing(j, person.stance.place("left", j.x + j.step)))
@@ -73,11 +76,8 @@ def _plan(person: Person, at_ease, jumps: list[_Jump], standing: float) -> Plan:
     return Plan((left, right), _posture(at_ease, jumps), _target(person, jumps, standing), ("mass", "mass"))
 
 
-def _fitted(j: _Jump, draft: Plan, body: Body, standing: float) -> _Jump:
-    """The same jump with take-off and touch-down at the heights that nearly straight legs give."""
-    rise, touch = (
-        mass_height(draft, body, time, knee) - standing for time, knee in ((j.off - 1e-3, 0.48), (j.land + 1e-3, 0.50))
-    )
+def _fitted(j: _Jump, rise: float, touch: float) -> _Jump:
+    """The same jump with take-off and touch-down at other heights over standing, which the flight's length follows."""
     land = j.off + (j.speed + np.sqrt(j.speed**2 + 2 * GRAVITY * (rise - touch))) / GRAVITY
     later = float(land - j.land)
     return replace(j, rise=rise, touch=touch, land=float(land), soft=j.soft + later)
@@ -100,12 +100,24 @@ def _swing(j: _Jump, home: Place) -> Swing:
     middle = 0.5 * (j.off + j.land)
     leg = Curve([j.off, middle, j.land], np.array([[0.34, -0.02], [0.26, 0.0], [0.36, 0.06]]))
     return Swing(
-        off=j.off - 0.16, lift=j.off, strike=j.land, flat=j.land + 0.09, to=home, peel=0.85, peel_rate=10.0, tip=0.25,
-        land=0.40, height=0.0, air=((j.off + 0.35 * air, 0.80),), free=leg, free_edges=(0.3, 0.3), sink=0.5 * j.sink,
-    )  # fmt: skip
+        off=j.off - 0.16,
+        lift=j.off,
+        strike=j.land,
+        flat=j.land + 0.09,
+        to=home,
+        peel=0.82,
+        peel_rate=4.0 + 3.0 * j.speed,
+        tip=0.25,
+        land=0.40,
+        height=0.25 * j.speed**2 / GRAVITY,
+        air=((j.off + 0.40 * air, 0.74),),
+        free=leg,
+        free_edges=(0.2, 0.3),
+        sink=0.5 * j.sink,
+    )
 
 
-def _target(person: Person, jumps: list[_Jump], standing: float):
+def _target(person: Person, jumps: list[_Jump], standing: float) -> Function:
     """The centre of mass: quintics on the ground, a parabola in the air."""
     knots = [(-5.0, 0.0, 0.0, 0.0)]
     ways = [(-5.0, 0.0, 0.0, 0.0)]
@@ -137,7 +149,7 @@ def _target(person: Person, jumps: list[_Jump], standing: float):
     return target
 
 
-def _posture(at_ease, jumps: list[_Jump]):
+def _posture(at_ease: Holding, jumps: list[_Jump]) -> Holding:
     def posture(t: Array) -> Posture:
         p = at_ease(t)
         for j in jumps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from phuma import rotations as rot
 from phuma.body.body import Body
@@ -17,7 +18,7 @@ def bones(body: Body, side: str) -> tuple[float, float]:
     return thigh, shank
 
 
-def reach(thigh: float, shank: float, knee: Array | float) -> Array:
+def reach(thigh: float, shank: float, knee: ArrayLike) -> Array:
     """Distance from hip to ankle with the knee bent by `knee` radians."""
     return np.sqrt(thigh**2 + shank**2 + 2 * thigh * shank * np.cos(knee))
 

@@ -76,7 +76,7 @@ class _AtEase:
 def repetitions(
     rng: np.random.Generator, seconds: float, typical: float, lead: float = 0.25
 ) -> list[tuple[float, float]]:
-    """(start, duration) of gestures of about `typical` seconds that fill the time; at least one, which may be cut off."""
+    """(start, duration) of gestures of about `typical` seconds that fill the time; the only one may be cut off."""
     count = max(1, round((seconds - lead) / typical))
     each = float(np.clip((seconds - lead) / count, 0.85 * typical, 1.25 * typical))
     share = rng.uniform(0.93, 1.0, count)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from phuma import rotations as rot
 from phuma.body.body import Body
@@ -26,7 +26,7 @@ SIDES = ("left", "right")
 GRID = 120.0
 """Hz at which the pelvis' path is solved, whatever the frame rate, so that every rate samples the same motion"""
 MARGIN = 0.4  # s by which that path is solved beyond either end
-STRAIGHT = np.radians(5.0)  # the least bend of a standing leg's knee
+STRAIGHT = np.radians(5.0)
 EASY = np.radians(14.0)  # bend below which a leg in the air is held back from straightening further
 ITERATIONS = 7
 
@@ -59,16 +59,22 @@ class Posture:
     """(T,) both shoulders raised, radians: breath"""
 
 
+Holding = Callable[[Array], Posture]
+"""Times (T,) to the posture held then"""
+
+
 @dataclass(frozen=True)
 class Plan:
     """What a motion is made of."""
 
     feet: tuple[FootPlan, FootPlan]
-    posture: Callable[[Array], Posture]
+    posture: Holding
     target: Function
     """(T,) seconds to (T, 3) metres: where the followed point is"""
     follow: tuple[str, str] = ("mass", "pelvis")
     """What follows `target` over the ground and in height: the centre of `mass` or the `pelvis`"""
+    straight: float = STRAIGHT
+    """radians, the least bend of a standing leg's knee; near zero a knee moves fast, so brisk motions need more"""
 
 
 @dataclass(frozen=True)
@@ -137,20 +143,20 @@ def _pelvis_path(plan: Plan, body: Body, times: Array) -> Array:
             pelvis[:, 2] += 1.1 * missing[:, 2]
         else:
             pelvis[:, 2] = target[:, 2]
-        pelvis[:, 2] -= _smooth_cover(np.maximum(pelvis[:, 2] - moment.highest(pelvis), 0.0))
+        pelvis[:, 2] -= _smooth_cover(np.maximum(pelvis[:, 2] - moment.highest(pelvis, plan.straight), 0.0))
     return pelvis
 
 
-def mass_height(plan: Plan, body: Body, time: float, knee: float) -> float:
-    """Height of the centre of mass at a time when the straighter leg's knee is bent by `knee` radians, metres."""
-    moment = _Moment(plan, body, np.array([time]))
+def mass_height(plan: Plan, body: Body, times: ArrayLike, knee: ArrayLike) -> Array:
+    """Heights (T,) of the centre of mass at times (T,) at which the straighter leg's knee is bent by `knee` radians."""
+    moment = _Moment(plan, body, np.atleast_1d(np.asarray(times, dtype=float)))
     target = plan.target(moment.times)
     pelvis = target.copy()
-    for _ in range(ITERATIONS):
+    for _ in range(4):
         pelvis[:, 2] = moment.highest(pelvis, knee)
         mass = centre_of_mass(body.forward(pelvis, moment.quats(pelvis)))
-        pelvis[:, :2] += (target - mass)[:, :2]
-    return float(mass[0, 2])
+        pelvis[:, :2] += 1.1 * (target - mass)[:, :2]
+    return mass[:, 2]
 
 
 def _smooth_cover(need: Array, seconds: float = 0.11) -> Array:
@@ -196,12 +202,12 @@ class _Moment:
         held[:, 2] += ramp(foot.free_weight, 0.0, 0.15) * 0.5 * (deep + np.sqrt(deep**2 + 0.004**2))
         return np.where(foot.free_weight[:, None] > 0, held, ankle)
 
-    def highest(self, pelvis: Array, knee: float = STRAIGHT) -> Array:
+    def highest(self, pelvis: Array, knee: ArrayLike) -> Array:
         """(T,) the height of the pelvis at which a leg's knee is the first to be bent by no more than `knee`."""
         tops = []
         for side, foot in zip(SIDES, self.feet):
             gap = foot.ankle - self.hip(pelvis, side)
-            longest = float(reach(*bones(self.body, side), knee))
+            longest = reach(*bones(self.body, side), knee)
             level = np.minimum(np.linalg.norm(gap[:, :2], axis=-1), 0.95 * longest)
             top = pelvis[:, 2] + gap[:, 2] + np.sqrt(longest**2 - level**2)
             tops.append(np.where(foot.free_weight > 0, np.inf, top))

@@ -12,10 +12,10 @@ from phuma.sources.synth.curves import Curve
 from phuma.sources.synth.feet import FootPlan, FootShape, Place, Swing
 from phuma.sources.synth.gait import AFTER, BEFORE, Path
 from phuma.sources.synth.person import Person
-from phuma.sources.synth.plan import Plan, Posture, mass_height
+from phuma.sources.synth.plan import Holding, Plan, Posture, mass_height
 
 GRAVITY = 9.81
-TOUCH, PUSH = np.radians(15.0), np.radians(24.0)  # bend of the knee at touch-down and at lift
+TOUCH, PUSH = np.radians(17.0), np.radians(24.0)  # bend of the knee at touch-down and at lift
 
 
 def run(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
@@ -26,23 +26,31 @@ def run(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     speed = rng.uniform(2.2, 3.2) * np.sqrt(leg)
     step = (0.385 - 0.012 * speed) * np.sqrt(leg)
     stance = step * (0.83 - 0.05 * speed)
-    path = Path.drawn(rng, seconds, speed, rng.uniform(0.01, 0.05), unsteady=0.01)
+    path = Path.drawn(rng, seconds, speed, rng.uniform(0.005, 0.025), unsteady=0.01)
     first = -BEFORE + rng.uniform(0, 2) * step
-    runner = _Run(person, path, speed, step, stance, first, seconds + AFTER, int(rng.integers(2**31)))
+    runner = _Run(person, path, speed, step, stance, first, int(rng.integers(2**31)))
     posture = runner.posture(at_ease)
 
-    def plan() -> Plan:
-        return Plan((runner.foot("left"), runner.foot("right")), posture, runner.target, ("mass", "mass"))
+    def plan(until: float) -> Plan:
+        feet = (runner.foot("left", until), runner.foot("right", until))
+        return Plan(feet, posture, runner.target, ("mass", "mass"))
 
-    # Each foot lands as far ahead as leaves the knee equally free at touch-down and at the end of the push.
+    # Each foot lands as far ahead as leaves the knee free at touch-down and at the end of the push (regula falsi).
     strike = first + 4 * step + 1e-3
-    near, far = 0.0, 0.5
-    for _ in range(12):
-        runner.ahead = 0.5 * (near + far)
-        runner.height = mass_height(plan(), body, strike, TOUCH)
-        enough = mass_height(plan(), body, strike + stance - 2e-3, PUSH) > runner.height + runner.drop
-        near, far = (near, runner.ahead) if enough else (runner.ahead, far)
-    return plan()
+
+    def spare(ahead: float) -> float:
+        runner.ahead = ahead
+        touch, push = mass_height(plan(strike + 4 * step), body, [strike, strike + stance - 2e-3], [TOUCH, PUSH])
+        runner.height = float(touch)
+        return float(push - touch) - runner.drop
+
+    near, far = 0.1, 0.45
+    little, much = spare(near), spare(far)
+    for _ in range(3):
+        middle = float(np.clip(near - little * (far - near) / (much - little), 0.05, 0.5))
+        gap = spare(middle)
+        near, little, far, much = (near, little, middle, gap) if gap > 0 else (middle, gap, far, much)
+    return plan(seconds + AFTER)
 
 
 @dataclass
@@ -57,7 +65,6 @@ class _Run:
     """s that a foot is on the ground"""
     first: float
     """s, a strike of the left foot"""
-    last: float
     habit: int
     """seed of the feet's variation"""
     ahead: float = 0.2
@@ -70,7 +77,8 @@ class _Run:
         """m, by which the centre of mass is higher at the end of the push, the leg being behind and almost straight"""
         return 0.018 * self.person.body.leg_length
 
-    def foot(self, side: str) -> FootPlan:
+    def foot(self, side: str, until: float) -> FootPlan:
+        """The steps up to the time `until`."""
         rng, sign = np.random.default_rng(self.habit), 1.0 if side == "left" else -1.0
         begin = self.first + (0.0 if side == "left" else self.step)
         half_width, toe_out = 0.5 * rng.uniform(0.03, 0.07), sign * np.radians(rng.uniform(2, 6))
@@ -81,7 +89,7 @@ class _Run:
 
         plan = FootPlan(FootShape.of(self.person.body, side), place(begin))
         fold = np.radians(rng.uniform(92, 108))
-        for strike in np.arange(begin, self.last - 2 * self.step, 2 * self.step):
+        for strike in np.arange(begin, until - 2 * self.step, 2 * self.step):
             lift, following = strike + self.stance, strike + 2 * self.step
             plan.swings.append(
                 Swing(
@@ -98,8 +106,8 @@ class _Run:
                     height=0.12,
                     free=self.free(lift, following, fold),
                     free_edges=(0.4, 0.25),
-                    arrive=0.4 * self.speed,
-                    sink=0.3,
+                    arrive=0.3 * self.speed,
+                    sink=0.25,
                 )
             )
         return plan
@@ -125,7 +133,7 @@ class _Run:
         sway = 0.008 * self.beat(t, 0.5 * self.stance / self.step)
         return np.column_stack([self.path.beside(t, sway), self.height + z])
 
-    def posture(self, at_ease):
+    def posture(self, at_ease: Holding) -> Holding:
         rng = self.person.rng
         lean = np.radians(rng.uniform(4, 8))
         turn, sling = np.radians(rng.uniform(5, 8)), np.radians(rng.uniform(26, 36))

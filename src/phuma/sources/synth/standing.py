@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from phuma.body.body import Body
 from phuma.rotations import Array
-from phuma.sources.synth.curves import pulse, ramp
+from phuma.sources.synth.curves import Function, pulse, ramp
 from phuma.sources.synth.person import Person, repetitions
-from phuma.sources.synth.plan import Plan, Posture
+from phuma.sources.synth.plan import Holding, Plan, Posture
 
 
-def _planted(person: Person, posture: Callable[[Array], Posture], drop: Callable[[Array], Array] | None = None) -> Plan:
+def _planted(person: Person, posture: Holding, drop: Function | None = None) -> Plan:
     """A plan with both feet where they are, the centre of mass over them, and the pelvis lowered by `drop` metres."""
     feet = (person.stance.foot("left"), person.stance.foot("right"))
     return Plan(feet, posture, lambda t: person.balance(t, -drop(t) if drop else 0.0))

@@ -9,9 +9,9 @@ import numpy as np
 from phuma.body.body import Body
 from phuma.rotations import Array
 from phuma.sources.synth.curves import Curve, pulse
-from phuma.sources.synth.feet import Place, Swing
+from phuma.sources.synth.feet import FootPlan, Place, Swing
 from phuma.sources.synth.person import Person, repetitions
-from phuma.sources.synth.plan import SIDES, Plan, Posture
+from phuma.sources.synth.plan import SIDES, Plan, Posture, Stance
 
 
 @dataclass
@@ -64,6 +64,7 @@ def turn(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         headings.append((clock + 0.1, heading))
         side = int(rng.integers(2))
     facing = _eased(headings)
+    middles = [(s, 0.5 * (s.lift + s.strike)) for f in feet for s in f.swings]
 
     def posture(t: Array) -> Posture:
         p = at_ease(t)
@@ -78,7 +79,9 @@ def turn(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         return p
 
     def target(t: Array) -> Array:
-        out = person.balance(t, -0.012)
+        # A little higher over the one leg of each step.
+        bob = sum((pulse(t, s.lift - 0.1, m, m, s.strike + 0.1) for s, m in middles), np.zeros_like(t))
+        out = person.balance(t, 0.010 * bob - 0.014)
         out[:, :2] += weight(t) - [ahead, 0.0]
         return out
 
@@ -95,7 +98,16 @@ def _eased(knots: list[tuple[float, float]]) -> Curve:
     return Curve(times, values, rate)
 
 
-def _turn_step(rng, stance, feet, places, foot: int, heading: float, clock: float, weight: _Weight) -> float:
+def _turn_step(
+    rng: np.random.Generator,
+    stance: Stance,
+    feet: list[FootPlan],
+    places: list[Place],
+    foot: int,
+    heading: float,
+    clock: float,
+    weight: _Weight,
+) -> float:
     """One step of a turn; returns when the next may begin."""
     shift, air = rng.uniform(0.20, 0.28), rng.uniform(0.30, 0.38)
     lift, strike = clock + shift, clock + shift + air
@@ -105,7 +117,8 @@ def _turn_step(rng, stance, feet, places, foot: int, heading: float, clock: floa
     place = Place(c * home.x - s * home.y, s * home.x + c * home.y, heading + home.yaw)
     stand = _over(places[1 - foot], stance.over_feet)
     other = _over(places[foot], stance.over_feet)
-    weight.to(lift + 0.3 * air, *_between(stand, other, 0.24))
+    weight.to(lift + 0.1 * air, *_between(stand, other, 0.2))
+    weight.to(lift + 0.5 * air, *_between(stand, other, 0.2))
     feet[foot].swings.append(
         Swing(clock, lift, strike, strike + 0.10, place, peel=0.45, tip=0.05, land=-0.10, height=0.045, peel_rate=1.0)
     )
@@ -149,7 +162,7 @@ def kick(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     return Plan((feet[0], feet[1]), posture, target)
 
 
-def _kick_swing(stance, foot: int, start: float, u: float, lift: float, strike: float, high: float) -> Swing:
+def _kick_swing(stance: Stance, foot: int, start: float, u: float, lift: float, strike: float, high: float) -> Swing:
     times = np.array([lift, start + 0.98 * u, start + 1.26 * u, start + 1.56 * u, strike])
     leg = Curve(times, np.array([[0.65, -0.05], [1.40, -0.36], [0.22, high], [0.95, 0.35], [0.42, 0.02]]))
     air = ((times[1], 0.95), (times[2], 0.50 - high), (times[3], 0.35))

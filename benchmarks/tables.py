@@ -25,7 +25,7 @@ def save(name: str, title: str, *parts: str) -> None:
     TABLES.mkdir(parents=True, exist_ok=True)
     script = Path(sys.argv[0]).name
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    libraries = ", ".join(f"{n} {version(n)}" for n in ("numpy", "scipy"))
+    libraries = ", ".join(f"{n} {version(n)}" for n in ("numpy",))
     text = "\n\n".join([f"# {title}", *parts, f"Measured by `benchmarks/{script}` on {machine}, {libraries}."]) + "\n"
     (TABLES / f"{name}.md").write_text(text)
     print(text)

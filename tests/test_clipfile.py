@@ -1,5 +1,7 @@
 """Clips survive the disk, carry no model of anybody's, and damaged ones say so."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -50,6 +52,19 @@ def test_every_posed_joint_is_stored_for_those_who_have_no_body(tmp_path, clip):
     with np.load(tmp_path / "a.npz") as data:
         np.testing.assert_allclose(data["joints"], clip.motion.pose.position, atol=1e-5)
         assert data["joints"].dtype == np.float32
+
+
+def test_a_licensed_model_stays_at_home(tmp_path, clip):
+    """Rest joints and soles of a SMPL-X body are in no clip; joints come back from where they were, soles do not."""
+    body = replace(clip.motion.body, name="smplx:0123456789ab", shape={"beta0": 0.5})
+    save_clip(tmp_path / "a.npz", replace(clip, motion=replace(clip.motion, body=body)))
+    with np.load(tmp_path / "a.npz") as data:
+        assert not [name for name in data if name.startswith("body")]
+        assert "0123456789ab" in str(data["meta"])
+    loaded = load_clip(tmp_path / "a.npz").motion
+    np.testing.assert_allclose(loaded.pose.position, clip.motion.pose.position, atol=1e-5)
+    with pytest.raises(PhumaError, match="Give the file again"):
+        loaded.sole_positions()
 
 
 def test_a_damaged_clip_is_an_error_that_names_it(tmp_path, clip):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.signal import butter, sosfiltfilt
 from scipy.spatial import ConvexHull
 
 from phuma import rotations as rot
@@ -15,7 +16,7 @@ from phuma.curation.ground import contact_ratios, vote_ground
 from phuma.curation.metrics import contact_score, root_jerk, support_distance
 from phuma.curation.pipeline import clip_spans
 from phuma.curation.resample import resample
-from phuma.curation.smooth import smooth_positions, smooth_rotations
+from phuma.curation.smooth import low_pass, smooth_positions, smooth_rotations
 from phuma.errors import ConfigError, PhumaError
 from phuma.sources.synth import generate
 from tests.motions import smooth_motion
@@ -102,6 +103,15 @@ def test_low_pass_keeps_what_is_slow_and_drops_what_is_fast():
     np.testing.assert_allclose(smooth_positions(slow + fast, 3.0, 30.0)[30:-30], slow[30:-30], atol=2e-3)
     line = np.stack([2 * t, -t], axis=1)
     np.testing.assert_allclose(smooth_positions(line, 3.0, 30.0), line, atol=1e-7)
+
+
+def test_the_low_pass_equals_scipys_filter_run_both_ways():
+    rng = np.random.default_rng(0)
+    x = np.cumsum(rng.normal(size=(600, 3)), axis=0)
+    for cutoff in (3.0, 6.0):
+        sections = butter(4, cutoff, fs=30.0, output="sos")
+        theirs = sosfiltfilt(sections, x, axis=0, padlen=150)
+        np.testing.assert_allclose(low_pass(x, cutoff, 30.0)[120:-120], theirs[120:-120], atol=1e-5 * np.abs(x).max())
 
 
 def test_half_power_lies_at_the_cutoff():

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phuma import rotations as rot
 from phuma.body import open_body
@@ -17,6 +19,7 @@ from phuma.sources.bvh.kinematics import forward, needed_joints
 from phuma.sources.bvh.match import JointMap, match_joints, side_and_word
 from phuma.sources.bvh.parse import parse_bvh
 from phuma.sources.synth import generate
+from tests.fuzz import changes, damage, fuzzed, only_read_errors
 from tests.motions import smooth_motion
 from tests.sources.bvh_files import CONVENTIONS, bvh_text
 
@@ -224,3 +227,33 @@ def test_cmu_joints_are_where_the_file_puts_them(cmu):
             p = position[theirs] * (0.0254 / 0.45)
             np.testing.assert_allclose(motion.pose.position[:, ours], p[:, [2, 0, 1]], atol=1e-4, err_msg=JOINTS[ours])
         assert all(PARENTS[j] < j for j in range(1, 22))
+
+
+@pytest.fixture(scope="module")
+def short_bvh(tmp_path_factory):
+    path = tmp_path_factory.mktemp("fuzz") / "short.bvh"
+    write(path, generate("walk", seconds=1.0, seed=0).motion.frames(0, 6))
+    return path.read_bytes()
+
+
+WORDS = [b"{", b"}", b"nan", b"-1e39", b"JOINT x\n", b"End Site\n", b"CHANNELS 3 ", b"OFFSET ", b"MOTION\n", b"\n", b"0 ", b"\x00"]
+
+
+@fuzzed
+@given(edits=changes, words=st.lists(st.tuples(st.floats(0, 1), st.sampled_from(WORDS)), max_size=3))
+def test_damaged_files_give_errors_and_nothing_else(short_bvh, tmp_path, edits, words):
+    data = bytearray(short_bvh)
+    for where, word in words:
+        at = int(where * len(data))
+        data[at:at] = word
+    path = tmp_path / "damaged.bvh"
+    path.write_bytes(damage(bytes(data), edits))
+    only_read_errors(ReadError, lambda: read(path))
+
+
+@fuzzed
+@given(rest=st.binary(max_size=400))
+def test_any_bytes_behind_the_first_word_give_errors_and_nothing_else(tmp_path, rest):
+    path = tmp_path / "bytes.bvh"
+    path.write_bytes(b"HIERARCHY\nROOT a\n{\n" + rest)
+    only_read_errors(ReadError, lambda: read(path))

@@ -14,10 +14,10 @@ from phuma.body.fit import fit_modes, fit_open_shape
 from phuma.body.open import open_body
 from phuma.body.smplx import GENDERS, load_smplx
 from phuma.body.space import ShapeSpace
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, ReadError
 from phuma.rotations import Array
 
-__all__ = ["SmplShape", "choose_body"]
+__all__ = ["SmplShape", "check_body", "choose_body"]
 
 Model = Literal["smplx", "smplh", "smpl"]
 _MODEL_NAMES = {"smplx": "SMPL-X", "smplh": "SMPL+H", "smpl": "SMPL"}
@@ -45,15 +45,33 @@ def choose_body(
     if spec == "open":
         open_shape, fit = fit_open_shape(root_pos, joint_quat, fps)
         return open_body(open_shape), (str(fit),)
-    if not spec.startswith("smplx:") or spec == "smplx:":
-        raise ConfigError(f"there is no body {spec!r}; valid: open, smplx:FILE (.npz or .pkl) or smplx:FOLDER")
-    path = spec.removeprefix("smplx:")
+    path = _model_path(spec)
     gender = shape.gender if shape.gender in GENDERS else "neutral"
     space = load_smplx(path, gender)
     if shape.model == "smplx" and shape.betas is not None:
         betas, notes = _usable_betas(space, shape.betas)
         return space.body(betas), notes + _gender_notes(path, gender)
     return _fitted_body(space, shape, root_pos, joint_quat, fps)
+
+
+def check_body(spec: str) -> None:
+    """Whether there is such a body at all: asked once, before a batch of recordings would fail for it one by one."""
+    if spec == "open":
+        return
+    problems = []
+    for gender in GENDERS:
+        try:
+            load_smplx(_model_path(spec), gender)
+            return
+        except ReadError as e:
+            problems.append(str(e))
+    raise ConfigError(f"--body {spec}: {problems[0]}")
+
+
+def _model_path(spec: str) -> str:
+    if not spec.startswith("smplx:") or spec == "smplx:":
+        raise ConfigError(f"there is no body {spec!r}; valid: open, smplx:FILE (.npz or .pkl) or smplx:FOLDER")
+    return spec.removeprefix("smplx:")
 
 
 def _usable_betas(space: ShapeSpace, betas: Array) -> tuple[Array, tuple[str, ...]]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from phuma import __version__
+from phuma.body.choice import check_body
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip
 from phuma.clipfile import save_clip
@@ -70,6 +71,7 @@ def curate_sources(
     """Curate everything below `sources` into `out`; returns what curation.json holds."""
     from tqdm import tqdm
 
+    check_body(read_cfg.body)
     recordings = find_recordings(sources)
     if not recordings:
         raise ConfigError(f"no recordings below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.signal import butter, sosfiltfilt
 
 from phuma import rotations as rot
 from phuma.motion import HumanMotion
@@ -29,7 +28,7 @@ def smooth_positions(x: Array, cutoff: float, fps: float) -> Array:
     pad = _pad_frames(len(x), fps)
     before = 2 * x[0] - x[pad:0:-1]
     after = 2 * x[-1] - x[-2 : -pad - 2 : -1]
-    return _low_pass(np.concatenate([before, x, after]), cutoff, fps)[pad : pad + len(x)]
+    return low_pass(np.concatenate([before, x, after]), cutoff, fps)[pad : pad + len(x)]
 
 
 def smooth_rotations(q: Array, cutoff: float, fps: float) -> Array:
@@ -45,7 +44,23 @@ def smooth_rotations(q: Array, cutoff: float, fps: float) -> Array:
     before = _reflect(q[0], q[pad:0:-1])
     after = _reflect(q[-1], q[-2 : -pad - 2 : -1])
     padded = rot.continuous(np.concatenate([before, q, after]))
-    return rot.normalize(_low_pass(padded, cutoff, fps)[pad : pad + len(q)])
+    return rot.normalize(low_pass(padded, cutoff, fps)[pad : pad + len(q)])
+
+
+def low_pass(x: Array, cutoff: float, fps: float) -> Array:
+    """(T, ...) what a digital Butterworth filter run forward and backward over x gives, away from its ends.
+
+    That has no phase and the gain |H(f)|^2 = 1 / (1 + (tan(pi f / fps) / tan(pi cutoff / fps))^(2 order)), which is put
+    on the spectrum directly. The line from the first to the last value is taken off before, so that the spectrum's
+    period has no step, and put back after: the filter passes lines unchanged.
+    """
+    share = np.linspace(0.0, 1.0, len(x)).reshape(-1, *[1] * (x.ndim - 1))
+    line = x[0] + share * (x[-1] - x[0])
+    frequency = np.minimum(np.fft.rfftfreq(len(x)), 0.5 - 1e-9)  # at half the rate the tangent is infinite
+    ratio = np.tan(np.pi * frequency) / np.tan(np.pi * cutoff / fps)
+    gain = 1 / (1 + ratio ** (2 * ORDER))
+    spectrum = np.fft.rfft(x - line, axis=0) * gain.reshape(-1, *[1] * (x.ndim - 1))
+    return line + np.fft.irfft(spectrum, n=len(x), axis=0)
 
 
 def _reflect(centre: Array, q: Array) -> Array:
@@ -54,8 +69,3 @@ def _reflect(centre: Array, q: Array) -> Array:
 
 def _pad_frames(frames: int, fps: float) -> int:
     return min(frames - 1, round(PAD_SECONDS * fps))
-
-
-def _low_pass(x: Array, cutoff: float, fps: float) -> Array:
-    sections = butter(ORDER, cutoff, fs=fps, output="sos")
-    return sosfiltfilt(sections, x, axis=0, padtype=None)

@@ -15,7 +15,8 @@ from phuma.sources.synth.person import Person
 from phuma.sources.synth.plan import Holding, Plan, Posture, mass_height
 
 GRAVITY = 9.81
-TOUCH, PUSH = np.radians(17.0), np.radians(24.0)  # bend of the knee at touch-down and at lift
+ARRIVE = 0.4  # share of the running speed that a foot still has when it lands
+TOUCH, PUSH = np.radians(19.0), np.radians(24.0)  # bend of the knee at touch-down and at lift
 
 
 def run(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
@@ -105,19 +106,24 @@ class _Run:
                     air=((lift + 0.28 * (following - lift), np.radians(88)),),
                     height=0.12,
                     free=self.free(lift, following, fold),
-                    free_edges=(0.4, 0.25),
-                    arrive=0.3 * self.speed,
-                    sink=0.25,
+                    free_edges=(0.4, 0.2),
+                    arrive=ARRIVE * self.speed,
+                    sink=0.40,
                 )
             )
         return plan
 
     def free(self, lift: float, strike: float, fold: float) -> Curve:
-        """Knee bend and swing of the leg through the air."""
-        air = strike - lift
-        times = lift + air * np.array([0.0, 0.42, 0.75, 1.0])
-        return Curve(times, np.array([[0.45, -0.42], [fold, -0.10], [0.85, 0.42], [0.32, 0.30]]),
-                     np.array([[4.0, 0.0], [0.0, 2.6], [-6.0, 0.6], [0.0, -1.0]]))  # fmt: skip
+        """Knee bend and swing of the leg through the air: folds, reaches forward, and already goes back on landing."""
+        times = lift + (strike - lift) * np.array([0.0, 0.42, 0.75, 1.0])
+        leg = self.person.body.leg_length
+        reach = float(np.arcsin((self.ahead * self.speed * self.stance + 0.05) / leg))  # the pelvis trails the mass
+        back = -(1 - ARRIVE) * self.speed / leg
+        return Curve(
+            times,
+            np.array([[0.45, -0.42], [fold, -0.10], [0.85, reach + 0.14], [TOUCH, reach]]),
+            np.array([[4.0, 0.0], [0.0, 2.6], [-6.0, 0.6], [0.0, back]]),
+        )
 
     def beat(self, t: Array, at: float, per_stride: int = 1) -> Array:
         """A cosine that is 1 `at` steps after each strike of the left foot (1) or of either (2)."""

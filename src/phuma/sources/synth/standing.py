@@ -11,10 +11,17 @@ from phuma.sources.synth.person import Person, repetitions
 from phuma.sources.synth.plan import Holding, Plan, Posture
 
 
-def _planted(person: Person, posture: Holding, drop: Function | None = None) -> Plan:
-    """A plan with both feet where they are, the centre of mass over them, and the pelvis lowered by `drop` metres."""
+def _planted(person: Person, posture: Holding, drop: Function, press: Function | None = None) -> Plan:
+    """A plan with both feet where they are and the centre of mass over them. `drop` (metres) lowers the pelvis;
+    `press` (metres) shifts the weight towards the toes, as people do to make up for hips that go back."""
     feet = (person.stance.foot("left"), person.stance.foot("right"))
-    return Plan(feet, posture, lambda t: person.balance(t, -drop(t) if drop else 0.0))
+
+    def target(t: Array) -> Array:
+        out = person.balance(t, -drop(t))
+        out[:, 0] += press(t) if press else 0.0
+        return out
+
+    return Plan(feet, posture, target)
 
 
 def stand(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
@@ -67,7 +74,7 @@ def stand(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
 
 _REACHES = {
     # flex, abduct, twist, elbow of the arm; trunk bend forward, turn towards and lean towards the hand
-    "ahead": (1.35, 0.10, 0.20, 0.25, 0.22, -0.25, 0.05),
+    "ahead": (1.55, 0.10, 0.20, 0.25, 0.22, -0.25, 0.05),
     "up": (2.55, 0.12, 0.10, 0.25, -0.05, -0.10, -0.12),
     "side": (0.35, 1.35, 0.10, 0.25, 0.05, 0.30, 0.16),
     "low": (0.95, 0.10, 0.20, 0.25, 0.70, -0.15, 0.08),
@@ -158,14 +165,14 @@ def bend(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
                 high.elbow = high.elbow + 0.6 * size * down
         return p
 
-    def drop(t: Array) -> Array:
+    def bowed(t: Array) -> Array:
+        """(T,) radians of the trunk forward"""
         d = np.zeros_like(t)
-        for start, duration, forward, _, size in events:
-            depth = 0.020 * size if forward else 0.004
-            d += depth * pulse(t, start, start + 0.42 * duration, start + 0.55 * duration, start + duration)
+        for start, duration, ahead, _, size in events:
+            d += ahead * size * pulse(t, start, start + 0.42 * duration, start + 0.55 * duration, start + duration)
         return d
 
-    return _planted(person, posture, drop)
+    return _planted(person, posture, lambda t: 0.02 * bowed(t), lambda t: 0.018 * bowed(t))
 
 
 def twist(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
@@ -233,4 +240,4 @@ def squat(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
             a.elbow, a.twist = a.elbow + 0.3 * d, a.twist - 0.6 * d
         return p
 
-    return _planted(person, posture, lambda t: height * down(t))
+    return _planted(person, posture, lambda t: height * down(t), lambda t: 0.09 * down(t))

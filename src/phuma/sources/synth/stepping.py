@@ -109,7 +109,7 @@ def _turn_step(
     weight: _Weight,
 ) -> float:
     """One step of a turn; returns when the next may begin."""
-    shift, air = rng.uniform(0.20, 0.28), rng.uniform(0.30, 0.38)
+    shift, air = rng.uniform(0.25, 0.33), rng.uniform(0.33, 0.41)
     lift, strike = clock + shift, clock + shift + air
     home = stance.place(SIDES[foot])
     c, s = np.cos(heading), np.sin(heading)
@@ -117,8 +117,8 @@ def _turn_step(
     place = Place(c * home.x - s * home.y, s * home.x + c * home.y, heading + home.yaw)
     stand = _over(places[1 - foot], stance.over_feet)
     other = _over(places[foot], stance.over_feet)
-    weight.to(lift + 0.1 * air, *_between(stand, other, 0.2))
-    weight.to(lift + 0.5 * air, *_between(stand, other, 0.2))
+    weight.to(lift + 0.1 * air, *_between(stand, other, 0.24))
+    weight.to(lift + 0.5 * air, *_between(stand, other, 0.24))
     feet[foot].swings.append(
         Swing(clock, lift, strike, strike + 0.10, place, peel=0.45, tip=0.05, land=-0.10, height=0.045, peel_rate=1.0)
     )

@@ -24,6 +24,8 @@ lint: $(READY)
 	$(BIN)/mypy
 
 # Measures every figure that docs/ claims and writes the tables there.
+bench: export OMP_NUM_THREADS = 1
+bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
 	for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 

@@ -12,11 +12,10 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from tables import markdown, save
-
 from phuma.clip import Clip
 from phuma.curation import curate
 from phuma.sources import read
+from tables import markdown, save
 
 CMU = Path(os.environ.get("PHUMA_CMU", Path(__file__).parents[2] / "shared" / "data" / "cmu"))
 FILTERS = ("root_jerk", "contact_score", "pelvis_min", "pelvis_max", "pelvis_support", "spine_support", "duration")
@@ -38,6 +37,11 @@ def row(name: str, clips: list[Clip]) -> list[object]:
     return [name, len(clips), kept, f"{100 * kept / len(clips):.0f} %", *(failed[f] or "" for f in FILTERS)]
 
 
+def kept_row(label: str, clip: Clip) -> list[object]:
+    values = [f"{clip.verdict.metrics[name]:.2f}" for name in FILTERS[:6]]
+    return [Path(clip.motion.provenance.source).stem, label, f"{clip.start:.1f} to {clip.end:.1f}", *values]
+
+
 def main() -> None:
     if not (CMU / "labels.csv").exists():
         print(f"skipped: no CMU recordings at {CMU}; set PHUMA_CMU")
@@ -52,13 +56,15 @@ def main() -> None:
     alone = [c for clips in found.values() for c in clips if sum(not m.passed for m in c.verdict.measures) == 1]
     only = Counter(m.name for c in alone for m in c.verdict.measures if not m.passed)
     kept = [
-        [Path(c.motion.provenance.source).stem, label, f"{c.start:.1f} to {c.end:.1f}", *(f"{v:.2f}" for v in list(c.verdict.metrics.values())[:6])]
-        for (e, label), clips in sorted(found.items()) for c in clips if e == "infeasible" and c.verdict.kept
-    ]  # fmt: skip
+        kept_row(label, clip)
+        for (expected, label), clips in sorted(found.items())
+        for clip in clips
+        if expected == "infeasible" and clip.verdict.kept
+    ]
     save(
         "cmu",
         "Curation of 117 CMU recordings",
-        "Clips by label of the recording, kept by preset `paper`, and how many fail each filter (a clip may fail several):",
+        "Clips by label of the recording, kept by preset `paper`, and how many fail each filter (maybe several):",
         markdown(head, rows),
         "Rejected by one filter alone: " + ", ".join(f"{name} {n}" for name, n in only.most_common()) + ".",
         "Clips kept of recordings that are labelled infeasible:",

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
 import re
 import resource
 import subprocess
@@ -17,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from tables import markdown, save
 
 from phuma import rotations as rot
 from phuma.body.choice import SmplShape, choose_body
@@ -25,6 +19,7 @@ from phuma.curation import curate
 from phuma.motion import HumanMotion
 from phuma.sources import bvh, read
 from phuma.sources.synth import generate
+from tables import markdown, save
 
 REPEATS = 5
 MINUTE = 60.0
@@ -114,7 +109,8 @@ def bvh_rows(folder: Path) -> list[list[object]]:
         path = folder / f"{minutes}.bvh"
         bvh.write(path, long_walk(minutes, 120.0))
         read_cpu, read_wall, all_cpu, peak = in_new_process(str(path))
-        rows.append([f"{minutes} min at 120 Hz, {path.stat().st_size / 1e6:.0f} MB", read_cpu, read_wall, all_cpu, f"{peak:.0f}"])
+        name = f"{minutes} min at 120 Hz, {path.stat().st_size / 1e6:.0f} MB"
+        rows.append([name, read_cpu, read_wall, all_cpu, f"{peak:.0f}"])
     return rows
 
 

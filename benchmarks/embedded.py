@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import os
-
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
-
 from collections import Counter
 
 import numpy as np
-from tables import PICTURES, markdown, save
 
 from phuma.curation import curate
+from phuma.motion import HumanMotion
 from phuma.sources.synth import FAULTS, KINDS, Synthetic, generate
 from phuma.view import style
+from tables import PICTURES, markdown, save
 
 SEEDS = range(20)
 SECONDS = 4.0
@@ -35,19 +31,24 @@ def clean_rows(made: dict[str, list[Synthetic]]) -> tuple[list[list[object]], li
         found = np.concatenate([r.contact.ratio > 0.5 for r in results])
         true = np.concatenate([p.contact[: len(r.motion)] for p, r in zip(people, results)])
         ground = float(np.mean([r.ground - p.ground for p, r in zip(people, results)]))
-        contacts.append([kind, f"{100 * found[true].mean():.1f}", f"{100 * true[found].mean():.1f}", f"{100 * ground:+.1f}"])
+        shares = [f"{100 * found[true].mean():.1f}", f"{100 * true[found].mean():.1f}"]
+        contacts.append([kind, *shares, f"{100 * ground:+.1f}"])
     return verdicts, contacts
+
+
+def is_kept(motion: HumanMotion) -> bool:
+    return curate(motion).clips[0].verdict.kept
 
 
 def fault_curves(made: dict[str, list[Synthetic]]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Fault -> strengths and shares rejected, over all clean motions that are kept."""
-    kept = [(p, seed) for people in made.values() for seed, p in enumerate(people) if curate(p.motion).clips[0].verdict.kept]
+    kept = [(p.motion, seed) for people in made.values() for seed, p in enumerate(people) if is_kept(p.motion)]
     curves = {}
     for fault in FAULTS.values():
         strengths = np.unique([0.0, *np.linspace(0, 1.5 * fault.strengths[-1], STEPS)[1:], *fault.strengths])
         sample = kept[:: 1 if fault.name != "chair" else 4]  # the chair forgets the motion and keeps the body
-        shares = [np.mean([not curate(fault.apply(p.motion, s, seed)).clips[0].verdict.kept for p, seed in sample]) for s in strengths]
-        curves[fault.name] = strengths, 100 * np.array(shares)
+        faulty = [[fault.apply(motion, s, seed) for motion, seed in sample] for s in strengths]
+        curves[fault.name] = strengths, np.array([100 * np.mean([not is_kept(m) for m in row]) for row in faulty])
     return curves
 
 
@@ -66,17 +67,17 @@ def main() -> None:
     curves = fault_curves(made)
     draw_curves(curves)
     named = [
-        [name, FAULTS[name].unit, *(f"{s:g}: {shares[list(strengths).index(s)]:.0f} %" for s in FAULTS[name].strengths)]
-        for name, (strengths, shares) in curves.items()
+        [fault.name, fault.unit, *(f"{s:g}: {np.interp(s, *curves[fault.name]):.0f} %" for s in fault.strengths)]
+        for fault in FAULTS.values()
     ]
-    metrics = ["jerk, m/s^3", "contact", "pelvis min, m", "pelvis max, m", "pelvis to support, m", "spine1 to support, m"]
+    metrics = ["jerk, m/s^3", "contact", "pelvis min, m", "max, m", "pelvis to support, m", "spine1 to support, m"]
     save(
         "embedded",
         "Curation of the embedded motions",
-        f"{len(SEEDS)} people of each type, {SECONDS:g} s each, preset `paper`. Medians of the metrics, and what failed:",
+        f"{len(SEEDS)} people of each type, {SECONDS:g} s, preset `paper`. Medians of the metrics, and what failed:",
         markdown(["type", "kept", *metrics, "failed"], verdicts),
-        "Contacts against the truth: of the samples (region, frame) that truly stand, how many have a contact ratio above "
-        "0.5; of those above 0.5, how many truly stand; and by how much the voted ground is too high:",
+        "Contacts against the truth: of the samples (region, frame) that truly stand, how many have a contact ratio "
+        "above 0.5; of those above 0.5, how many truly stand; and by how much the voted ground is too high:",
         markdown(["type", "found, %", "true, %", "ground, cm"], contacts),
         "Faults, put into every clean motion that is kept: share rejected at three strengths (the curves are in "
         "`docs/images/faults.png`):",

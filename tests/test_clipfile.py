@@ -99,7 +99,8 @@ def test_contacts_of_another_length_are_refused(clip):
 
 
 def test_a_verdict_explains_itself():
-    verdict = Verdict((Measure("root_jerk", 61.2, 50.0, "below", " m/s^3"), Measure("contact_score", 0.9, 0.6, "above")))
+    jerk, contact = Measure("root_jerk", 61.2, 50.0, "below", " m/s^3"), Measure("contact_score", 0.9, 0.6, "above")
+    verdict = Verdict((jerk, contact))
     assert not verdict.kept
     assert verdict.reasons == ("root_jerk 61.2 m/s^3, needs < 50 m/s^3",)
     assert verdict.metrics == {"root_jerk": 61.2, "contact_score": 0.9}

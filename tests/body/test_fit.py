@@ -13,24 +13,23 @@ from tests.planted import squat, walk
 
 @pytest.mark.parametrize("fps", [30.0, 120.0])
 @pytest.mark.parametrize("stature", [1.55, 1.72, 1.9])
-@pytest.mark.parametrize(("make", "seconds"), [(walk, 6), (squat, 60)])
-def test_leg_length_is_found_where_feet_stand(make, seconds: float, stature: float, fps: float) -> None:
-    """Slow knee bends say little about the legs in a few seconds: the foot hardly moves on any body."""
+@pytest.mark.parametrize("make", [walk, squat])
+def test_leg_length_is_found_where_feet_stand(make, stature: float, fps: float) -> None:
     truth = open_body(OpenShape(stature=stature))
-    motion = make(truth, seconds=seconds, fps=fps)
+    motion = make(truth, seconds=6.0, fps=fps)
     shape, fit = fit_open_shape(motion.root_pos, motion.joint_quat, fps)
-    found = open_body(shape)
-    print(f"{make.__name__} {fps:g} Hz: legs {truth.leg_length:.3f} m, found {found.leg_length:.3f} m; {fit}")
-    assert abs(found.leg_length - truth.leg_length) < 0.03
+    assert abs(open_body(shape).leg_length - truth.leg_length) < (0.005 if make is walk else 0.03)
     assert fit.slip_after <= fit.slip_before + 0.005
 
 
-@pytest.mark.parametrize("stature", [1.55, 1.9])
-def test_little_evidence_moves_the_body_a_little_the_right_way(stature: float) -> None:
-    truth, average = open_body(OpenShape(stature=stature)), open_body()
-    motion = squat(truth, seconds=6)
-    found = open_body(fit_open_shape(motion.root_pos, motion.joint_quat, motion.fps)[0])
-    assert abs(found.leg_length - truth.leg_length) < abs(average.leg_length - truth.leg_length)
+def test_jitter_does_not_make_people_shorter() -> None:
+    """Noise makes every foot move; a fit that takes it for sliding shrinks the legs until nothing moves."""
+    truth = open_body(OpenShape(stature=1.9))
+    motion = walk(truth, seconds=10.0, fps=60.0)
+    rng = np.random.default_rng(0)
+    quat = rot.multiply(motion.joint_quat, rot.from_rotvec(rng.normal(0, 0.005, (*motion.joint_quat.shape[:2], 3))))
+    shape, _ = fit_open_shape(motion.root_pos + rng.normal(0, 0.003, motion.root_pos.shape), quat, motion.fps)
+    assert abs(open_body(shape).leg_length - truth.leg_length) < 0.02
 
 
 def test_the_average_body_stays_when_nothing_is_known() -> None:

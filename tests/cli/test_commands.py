@@ -25,7 +25,8 @@ def test_help_lists_every_command(capsys):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_explains_itself_and_every_option_has_a_text(command):
-    done = subprocess.run([sys.executable, "-m", "phuma", command, "--help"], capture_output=True, text=True, check=True)
+    words = [sys.executable, "-m", "phuma", command, "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert len(done.stdout) > 200
     options = [line.split() for line in done.stdout.splitlines() if line.startswith("  --")]
     following = done.stdout.splitlines()

@@ -236,7 +236,19 @@ def short_bvh(tmp_path_factory):
     return path.read_bytes()
 
 
-WORDS = [b"{", b"}", b"nan", b"-1e39", b"JOINT x\n", b"End Site\n", b"CHANNELS 3 ", b"OFFSET ", b"MOTION\n", b"\n", b"0 ", b"\x00"]
+WORDS = [
+    b"{",
+    b"}",
+    b"nan",
+    b"-1e39",
+    b"JOINT x\n",
+    b"End Site\n",
+    b"CHANNELS 3 ",
+    b"OFFSET ",
+    b"MOTION\n",
+    b"0 ",
+    b"\0",
+]
 
 
 @fuzzed

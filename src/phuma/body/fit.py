@@ -5,7 +5,7 @@ that stands, stands still:
 
     min_z  sum_t w_t |d/dt c_r(t)(t; z)|^2 / s^2 + |z / prior|^2
 
-where c_r(t; z) is the centre of sole region r, linear in the shape z, r(t) the slowest region of frame t, s = 0.1 m/s,
+where c_r(t; z) is the centre of sole region r, linear in the shape z, r(t) the slowest region of frame t, s = 0.03 m/s,
 and w a Cauchy weight 1 / (1 + v^2 / s^2) that forgets frames in which no foot stands. Solved by reweighting.
 """
 
@@ -21,7 +21,8 @@ from phuma.body.space import ShapeSpace
 from phuma.rotations import Array
 from phuma.skeleton import PARENTS, POINTS_PER_REGION, REGIONS
 
-STANDING_SPEED = 0.1  # m/s
+STANDING_SPEED = 0.03  # m/s
+PAIR_SECONDS = 1 / 6  # between the two frames of a velocity: short of a running step, long against jitter
 ITERATIONS = 8
 MAX_PAIRS = 1000
 SECONDS_PER_OBSERVATION = 0.5  # neighbouring frames say the same; this much time counts as one independent observation
@@ -63,7 +64,7 @@ def fit_modes(
     space: ShapeSpace, start: Array, modes: Array, prior: Array, root_pos: Array, joint_quat: Array, fps: float
 ) -> tuple[Array, float, float]:
     """Amounts z (K,) of the `modes` (S, K) to add to the shape `start` (S,), with slips [m/s] before and after."""
-    step = max(1, round(fps / 30))
+    step = max(1, round(fps * PAIR_SECONDS))
     if len(root_pos) <= step:
         return np.zeros(len(prior)), 0.0, 0.0
     first = np.unique(np.linspace(0, len(root_pos) - 1 - step, MAX_PAIRS).astype(int))
@@ -113,7 +114,7 @@ def _region_velocities(
     for r in range(len(REGIONS)):
         own = slice(r * POINTS_PER_REGION, (r + 1) * POINTS_PER_REGION)
         weights = space.sole_weights[own]
-        for i in np.flatnonzero(weights.any(axis=0)):
+        for i in map(int, np.flatnonzero(weights.any(axis=0))):
             w = weights[:, i] / POINTS_PER_REGION
             local = np.tensordot(w, soles[own] - points[i], axes=(0, 0))
             centres[:, r] += rot.to_matrix(rotation[i]) @ local + w.sum() * place[i]

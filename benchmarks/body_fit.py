@@ -33,7 +33,7 @@ def main() -> None:
     save(
         "body_fit",
         "Fitting the open body to a recording",
-        f"Root mean square error of the leg length in cm over {len(SEEDS)} generated people, {SECONDS:g} s at {FPS:g} Hz:",
+        f"Root mean square error of the leg length in cm, {len(SEEDS)} generated people, {SECONDS:g} s at {FPS:g} Hz:",
         markdown(["type", "average body", "fitted", f"fitted, {JITTER:g} mm of jitter"], rows),
     )
 

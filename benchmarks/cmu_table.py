@@ -52,7 +52,12 @@ def main() -> None:
     for expected in ("feasible", "infeasible"):
         own = {label: clips for (e, label), clips in sorted(found.items()) if e == expected}
         rows += [row(label, clips) for label, clips in own.items()]
-        rows.append([f"**{c}**" for c in row(f"all {expected}", [c for clips in own.values() for c in clips])])
+        rows.append(
+            [
+                f"**{c}**" if c != "" else ""
+                for c in row(f"all {expected}", [c for clips in own.values() for c in clips])
+            ]
+        )
     alone = [c for clips in found.values() for c in clips if sum(not m.passed for m in c.verdict.measures) == 1]
     only = Counter(m.name for c in alone for m in c.verdict.measures if not m.passed)
     kept = [

@@ -14,7 +14,7 @@ from phuma.sources.synth.curves import pulse, ramp
 from phuma.sources.synth.feet import FootShape
 from phuma.sources.synth.legs import bones
 from phuma.sources.synth.person import Person
-from phuma.sources.synth.plan import Plan, Posture, solve
+from phuma.sources.synth.plan import Plan, Posture, Solved, solve
 
 LEAN = 0.12  # radians that the pelvis of the sitting person leans forward
 
@@ -57,6 +57,11 @@ def sit_on_nothing(motion: HumanMotion, behind: float, rng: np.random.Generator)
     feet = (person.stance.foot("left"), person.stance.foot("right"))
     times = np.arange(len(motion)) / motion.fps
     solved = solve(Plan(feet, posture, target, ("pelvis", "pelvis")), body, times)
+    return _placed(motion, solved)
+
+
+def _placed(motion: HumanMotion, solved: Solved) -> HumanMotion:
+    """What was solved at the origin, put where `motion` begins and facing as it does."""
     forward = rot.rotate(motion.joint_quat[0, 0], np.array([0.0, 0.0, 1.0]))
     turn = rot.from_axis("z", np.arctan2(forward[1], forward[0]))
     quat = solved.joint_quat.copy()

@@ -26,6 +26,12 @@ def pulse(t: Array, start: float, top: float, leave: float, end: float) -> Array
     return ramp(t, start, top) - ramp(t, leave, end)
 
 
+def gesture(t: Array, start: float, duration: float, *shares: float) -> Array:
+    """A pulse whose four times are shares of `duration` after `start`."""
+    a, b, c, d = (start + share * duration for share in shares)
+    return pulse(t, a, b, c, d)
+
+
 class Curve:
     """A C2 curve of quintics through knots with given value, velocity and acceleration; constant outside.
 

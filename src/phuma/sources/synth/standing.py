@@ -6,7 +6,7 @@ import numpy as np
 
 from phuma.body.body import Body
 from phuma.rotations import Array
-from phuma.sources.synth.curves import Function, pulse, ramp
+from phuma.sources.synth.curves import Function, gesture, ramp
 from phuma.sources.synth.person import Person, repetitions
 from phuma.sources.synth.plan import Holding, Plan, Posture
 
@@ -52,24 +52,18 @@ def stand(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         p.pelvis[:, 2] += 0.07 * w
         p.spine[:, 2] -= 0.06 * w
         for start, duration, turn, nod in looks:
-            look = pulse(t, start, start + 0.3 * duration, start + 0.65 * duration, start + duration)
-            p.head[:, 1] += turn * look
-            p.head[:, 0] += nod * look
+            look = gesture(t, start, duration, 0.0, 0.3, 0.65, 1.0)
+            p.head += np.outer(look, [nod, turn, 0.0])
             p.spine[:, 1] += 0.25 * turn * look
         for start, duration, side, size in hands:
-            move = size * pulse(t, start, start + 0.35 * duration, start + 0.6 * duration, start + duration)
-            arm = p.arms[side]
+            move, arm = size * gesture(t, start, duration, 0.0, 0.35, 0.6, 1.0), p.arms[side]
             arm.elbow, arm.flex, arm.twist = arm.elbow + 1.7 * move, arm.flex + 0.25 * move, arm.twist + 0.4 * move
         return p
 
-    feet = (person.stance.foot("left"), person.stance.foot("right"))
-
     def target(t: Array) -> Array:
-        out = person.balance(t)
-        out[:, 1] += 0.35 * person.stance.width * weight(t)
-        return out
+        return person.balance(t) + np.outer(0.35 * person.stance.width * weight(t), [0.0, 1.0, 0.0])
 
-    return Plan(feet, posture, target)
+    return Plan((person.stance.foot("left"), person.stance.foot("right")), posture, target)
 
 
 _REACHES = {
@@ -97,14 +91,10 @@ def reach(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         for start, duration, where, side, both, size in events:
             flex, abduct, twist, elbow, bend, turn, lean = size * np.array(_REACHES[where])
             # The arm leads, the trunk follows and is last to come back; the elbow folds on the way and opens late.
-            arm = pulse(t, start, start + 0.40 * duration, start + 0.56 * duration, start + 0.97 * duration)
-            trunk = pulse(
-                t, start + 0.05 * duration, start + 0.45 * duration, start + 0.55 * duration, start + duration
-            )
-            fold = pulse(t, start, start + 0.2 * duration, start + 0.2 * duration, start + 0.42 * duration)
-            fold += pulse(
-                t, start + 0.55 * duration, start + 0.76 * duration, start + 0.76 * duration, start + duration
-            )
+            arm = gesture(t, start, duration, 0.0, 0.40, 0.56, 0.97)
+            trunk = gesture(t, start, duration, 0.05, 0.45, 0.55, 1.0)
+            fold = gesture(t, start, duration, 0.0, 0.2, 0.2, 0.42)
+            fold += gesture(t, start, duration, 0.55, 0.76, 0.76, 1.0)
             for s in (0, 1) if both else (side,):
                 a = p.arms[s]
                 a.flex, a.abduct, a.twist = a.flex + flex * arm, a.abduct + abduct * arm, a.twist + (twist - 0.3) * arm
@@ -124,7 +114,7 @@ def _low(t: Array, event: tuple) -> Array:
     """(T,) metres by which the knees give way for a low reach."""
     start, duration, where, *_, size = event
     depth = 0.09 * size if where == "low" else 0.012
-    return depth * pulse(t, start, start + 0.45 * duration, start + 0.55 * duration, start + duration)
+    return depth * gesture(t, start, duration, 0.0, 0.45, 0.55, 1.0)
 
 
 def bend(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
@@ -141,38 +131,41 @@ def bend(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     def posture(t: Array) -> Posture:
         p = at_ease(t)
         for start, duration, forward, side, size in events:
-            down = pulse(t, start, start + 0.42 * duration, start + 0.55 * duration, start + duration)
-            later = pulse(
-                t, start + 0.04 * duration, start + 0.45 * duration, start + 0.53 * duration, start + duration
-            )
+            down = size * gesture(t, start, duration, 0.0, 0.42, 0.55, 1.0)
+            later = size * gesture(t, start, duration, 0.04, 0.45, 0.53, 1.0)
             if forward:
-                p.pelvis[:, 0] += 0.50 * size * later
-                p.spine[:, 0] += 0.62 * size * down
-                p.head[:, 0] += 0.10 * size * down
-                for a in p.arms:
-                    a.flex, a.elbow, a.twist = (
-                        a.flex + 1.02 * size * later,
-                        a.elbow - 0.05 * down,
-                        a.twist - 0.15 * down,
-                    )
+                _bend_forward(p, down, later)
             else:
-                p.pelvis[:, 2] += 0.14 * side * size * later
-                p.spine[:, 2] += 0.86 * side * size * down
-                p.head[:, 2] += 0.25 * side * size * later
-                low, high = (p.arms[1], p.arms[0]) if side > 0 else (p.arms[0], p.arms[1])
-                low.abduct = low.abduct + 0.10 * size * down
-                high.abduct = high.abduct + 0.25 * size * down
-                high.elbow = high.elbow + 0.6 * size * down
+                _bend_aside(p, down, later, side)
         return p
 
     def bowed(t: Array) -> Array:
         """(T,) radians of the trunk forward"""
         d = np.zeros_like(t)
-        for start, duration, ahead, _, size in events:
-            d += ahead * size * pulse(t, start, start + 0.42 * duration, start + 0.55 * duration, start + duration)
+        for start, duration, forward, _, size in events:
+            d += forward * size * gesture(t, start, duration, 0.0, 0.42, 0.55, 1.0)
         return d
 
     return _planted(person, posture, lambda t: 0.02 * bowed(t), lambda t: 0.018 * bowed(t))
+
+
+def _bend_forward(p: Posture, down: Array, later: Array) -> None:
+    """The spine leads, the pelvis follows, the arms hang."""
+    p.pelvis[:, 0] += 0.50 * later
+    p.spine[:, 0] += 0.62 * down
+    p.head[:, 0] += 0.10 * down
+    for a in p.arms:
+        a.flex, a.elbow, a.twist = a.flex + 1.02 * later, a.elbow - 0.04 * down, a.twist - 0.12 * down
+
+
+def _bend_aside(p: Posture, down: Array, later: Array, side: float) -> None:
+    """side: 1 to the right, -1 to the left"""
+    p.pelvis[:, 2] += 0.14 * side * later
+    p.spine[:, 2] += 0.86 * side * down
+    p.head[:, 2] += 0.25 * side * later
+    low, high = (p.arms[1], p.arms[0]) if side > 0 else (p.arms[0], p.arms[1])
+    low.abduct = low.abduct + 0.10 * down
+    high.abduct, high.elbow = high.abduct + 0.25 * down, high.elbow + 0.6 * down
 
 
 def twist(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
@@ -226,8 +219,7 @@ def squat(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     def down(t: Array, lag: float = 0.0) -> Array:
         d = np.zeros_like(t)
         for start, duration, depth in events:
-            s = start + lag * duration
-            d += depth * pulse(t, s, s + 0.44 * duration, s + 0.50 * duration, s + 0.95 * duration)
+            d += depth * gesture(t, start + lag * duration, duration, 0.0, 0.44, 0.50, 0.95)
         return d
 
     def posture(t: Array) -> Posture:

@@ -8,7 +8,7 @@ import numpy as np
 
 from phuma.body.body import Body
 from phuma.rotations import Array
-from phuma.sources.synth.curves import Curve, pulse
+from phuma.sources.synth.curves import Curve, gesture, pulse
 from phuma.sources.synth.feet import FootPlan, Place, Swing
 from phuma.sources.synth.person import Person, repetitions
 from phuma.sources.synth.plan import SIDES, Plan, Posture, Stance
@@ -67,16 +67,7 @@ def turn(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     middles = [(s, 0.5 * (s.lift + s.strike)) for f in feet for s in f.swings]
 
     def posture(t: Array) -> Posture:
-        p = at_ease(t)
-        now, soon, sooner = facing(t), facing(t + 0.10), facing(t + 0.22)
-        p.pelvis[:, 1] += now
-        p.spine[:, 1] += soon - now
-        p.head[:, 1] += sooner - soon
-        for a, sign in zip(p.arms, (1.0, -1.0)):
-            swing = facing(t + 0.05) - facing(t - 0.12)
-            a.flex, a.abduct = a.flex - 0.35 * sign * swing, a.abduct + 0.15 * np.abs(swing) ** 2
-            a.elbow = a.elbow + 0.3 * swing**2
-        return p
+        return _turn_posture(at_ease(t), t, facing)
 
     def target(t: Array) -> Array:
         # A little higher over the one leg of each step.
@@ -86,6 +77,19 @@ def turn(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         return out
 
     return Plan((feet[0], feet[1]), posture, target)
+
+
+def _turn_posture(p: Posture, t: Array, facing: Curve) -> Posture:
+    """The eyes go first, then the shoulders, then the hips; the arms lag behind."""
+    now, soon, sooner = facing(t), facing(t + 0.10), facing(t + 0.22)
+    p.pelvis[:, 1] += now
+    p.spine[:, 1] += soon - now
+    p.head[:, 1] += sooner - soon
+    swing = facing(t + 0.05) - facing(t - 0.12)
+    for a, sign in zip(p.arms, (1.0, -1.0)):
+        a.flex, a.abduct = a.flex - 0.35 * sign * swing, a.abduct + 0.15 * swing**2
+        a.elbow = a.elbow + 0.3 * swing**2
+    return p
 
 
 def _eased(knots: list[tuple[float, float]]) -> Curve:
@@ -154,7 +158,7 @@ def kick(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
         return p
 
     def target(t: Array) -> Array:
-        soft = sum(pulse(t, s, s + 0.7 * u, s + 1.8 * u, s + 2.4 * u) for s, u, *_ in kicks)
+        soft = sum(gesture(t, s, u, 0.0, 0.7, 1.8, 2.4) for s, u, *_ in kicks)
         out = person.balance(t, -0.012 * soft)
         out[:, :2] += weight(t) - [ahead, 0.0]
         return out
@@ -174,9 +178,9 @@ def _kick_swing(stance: Stance, foot: int, start: float, u: float, lift: float, 
 
 def _kick_posture(p: Posture, t: Array, start: float, u: float, foot: int, high: float) -> None:
     sign = 1.0 if foot == 0 else -1.0  # 1: the left leg kicks
-    back = pulse(t, start + 0.5 * u, start + 0.98 * u, start + 0.98 * u, start + 1.26 * u)
-    front = pulse(t, start + 0.95 * u, start + 1.28 * u, start + 1.3 * u, start + 1.9 * u)
-    on_one = pulse(t, start + 0.3 * u, start + 0.8 * u, start + 1.7 * u, start + 2.3 * u)
+    back = gesture(t, start, u, 0.5, 0.98, 0.98, 1.26)
+    front = gesture(t, start, u, 0.95, 1.28, 1.3, 1.9)
+    on_one = gesture(t, start, u, 0.3, 0.8, 1.7, 2.3)
     p.pelvis += np.outer(back, [0.12, 0.18 * sign, 0.0]) + np.outer(front, [-0.22 * high, -0.20 * sign, 0.0])
     p.pelvis[:, 2] += 0.05 * sign * on_one
     p.spine += np.outer(back, [0.05, -0.25 * sign, 0.0]) + np.outer(front, [0.20 * high, 0.32 * sign, 0.0])
@@ -201,48 +205,55 @@ def lunge(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     for start, duration in repetitions(rng, seconds, 3.3, lead=0.1):
         u = duration / 3.2
         long, deep = body.leg_length * rng.uniform(0.70, 0.84), rng.uniform(0.21, 0.29)
-        home = stance.place(SIDES[foot])
-        front = Place(long, home.y, 0.6 * home.yaw)
-        stand = _over(stance.place(SIDES[1 - foot]), ahead)
-        weight.to(start, ahead, 0.0)
-        weight.to(start + 0.42 * u, *_between(stand, (ahead, 0.0), 0.35))
-        weight.to(start + 1.32 * u, 0.52 * long, 0.1 * home.y)
-        weight.to(start + 1.70 * u, 0.52 * long, 0.1 * home.y)
-        weight.to(start + 2.80 * u, *_between(stand, (ahead, 0.0), 0.35))
-        weight.to(start + 3.15 * u, ahead, 0.0)
-        feet[foot].swings += [
-            Swing(start + 0.22 * u, start + 0.45 * u, start + 0.95 * u, start + 1.10 * u, front, peel=0.5, tip=0.08,
-                  land=-0.28, height=0.05, peel_rate=1.0),
-            Swing(start + 1.94 * u, start + 2.12 * u, start + 2.70 * u, start + 2.84 * u, home, peel=0.25, tip=0.0,
-                  land=0.15, height=0.06),
-        ]  # fmt: skip
-        feet[1 - foot].rises.append((start + 0.75 * u, start + 1.42 * u, start + 1.66 * u, start + 2.30 * u, 0.85))
+        _lunge_steps(stance, feet, foot, start, u, long, weight)
         lunges.append((start, u, foot, deep))
         foot = 1 - foot
 
-    def down(t: Array) -> Array:
-        return sum(
-            d * pulse(t, s + 0.55 * u, s + 1.5 * u, s + 1.70 * u, s + 2.70 * u) for s, u, _, d in lunges
-        ) + np.zeros_like(t)
-
     def posture(t: Array) -> Posture:
         p = at_ease(t)
-        for start, u, foot, _deep in lunges:
-            sign = 1.0 if foot == 0 else -1.0
-            step = pulse(t, start + 0.3 * u, start + 1.0 * u, start + 1.9 * u, start + 2.7 * u)
-            low = pulse(t, start + 0.7 * u, start + 1.5 * u, start + 1.68 * u, start + 2.4 * u)
-            p.pelvis += np.outer(step, [0.05, -0.10 * sign, 0.0]) + np.outer(low, [0.10, 0.0, 0.0])
-            p.spine += np.outer(step, [0.05, 0.14 * sign, 0.0])
-            p.head[:, 0] -= 0.08 * low
-            for a, own in zip(p.arms, (1.0, -1.0)):
-                a.flex = a.flex - 0.30 * own * sign * step + 0.1 * low
-                a.elbow = a.elbow + 0.45 * step
-                a.abduct = a.abduct + 0.10 * step
+        for start, u, foot, _ in lunges:
+            _lunge_posture(p, t, start, u, foot)
         return p
 
     def target(t: Array) -> Array:
-        out = person.balance(t, -height * down(t))
+        down = sum((d * gesture(t, s, u, 0.55, 1.5, 1.70, 2.70) for s, u, _, d in lunges), np.zeros_like(t))
+        out = person.balance(t, -height * down)
         out[:, :2] += weight(t) - [ahead, 0.0]
         return out
 
     return Plan((feet[0], feet[1]), posture, target)
+
+
+def _lunge_steps(
+    stance: Stance, feet: list[FootPlan], foot: int, start: float, u: float, long: float, weight: _Weight
+) -> None:
+    """The front foot steps `long` metres forward and back; the other heel rises; times in units of u seconds."""
+    home, middle = stance.place(SIDES[foot]), (stance.over_feet, 0.0)
+    front = Place(long, home.y, 0.6 * home.yaw)
+    on_one = _between(_over(stance.place(SIDES[1 - foot]), stance.over_feet), middle, 0.35)
+    low = (0.52 * long, 0.1 * home.y)
+    for share, where in ((0.0, middle), (0.42, on_one), (1.32, low), (1.70, low), (2.80, on_one), (3.15, middle)):
+        weight.to(start + share * u, *where)
+    feet[foot].swings += [
+        Swing(
+            start + 0.22 * u, start + 0.45 * u, start + 0.95 * u, start + 1.10 * u, to=front, peel=0.5, tip=0.08,
+            land=-0.28, height=0.05, peel_rate=1.0,
+        ),
+        Swing(
+            start + 1.94 * u, start + 2.12 * u, start + 2.70 * u, start + 2.84 * u, to=home, peel=0.25, tip=0.0,
+            land=0.15, height=0.06,
+        ),
+    ]  # fmt: skip
+    feet[1 - foot].rises.append((start + 0.75 * u, start + 1.42 * u, start + 1.66 * u, start + 2.30 * u, 0.85))
+
+
+def _lunge_posture(p: Posture, t: Array, start: float, u: float, foot: int) -> None:
+    sign = 1.0 if foot == 0 else -1.0  # 1: the left foot is in front
+    step = gesture(t, start, u, 0.3, 1.0, 1.9, 2.7)
+    low = gesture(t, start, u, 0.7, 1.5, 1.68, 2.4)
+    p.pelvis += np.outer(step, [0.05, -0.10 * sign, 0.0]) + np.outer(low, [0.10, 0.0, 0.0])
+    p.spine += np.outer(step, [0.05, 0.14 * sign, 0.0])
+    p.head[:, 0] -= 0.08 * low
+    for a, own in zip(p.arms, (1.0, -1.0)):
+        a.flex = a.flex - 0.30 * own * sign * step + 0.1 * low
+        a.elbow, a.abduct = a.elbow + 0.45 * step, a.abduct + 0.10 * step

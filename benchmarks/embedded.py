@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 
+from phuma.cli.demo import draw_kinds
 from phuma.curation import curate
 from phuma.motion import HumanMotion
 from phuma.sources.synth import FAULTS, KINDS, Synthetic, generate
@@ -66,6 +67,7 @@ def main() -> None:
     verdicts, contacts = clean_rows(made)
     curves = fault_curves(made)
     draw_curves(curves)
+    draw_kinds(PICTURES / "motions.png")
     named = [
         [fault.name, fault.unit, *(f"{s:g}: {np.interp(s, *curves[fault.name]):.0f} %" for s in fault.strengths)]
         for fault in FAULTS.values()

@@ -35,7 +35,7 @@ def conjugate(q: Array) -> Array:
 
 
 def normalize(q: Array) -> Array:
-    return q / np.linalg.norm(q, axis=-1, keepdims=True)
+    return q / np.sqrt(np.einsum("...i,...i->...", q, q))[..., None]
 
 
 def rotate(q: Array, v: Array) -> Array:

@@ -63,17 +63,17 @@ def table(result: dict[str, Any]) -> str:
     return "\n".join([*lines, f"   {kept} of {len(result['clips'])} clips kept"])
 
 
-def draw_kinds(path: Path, seconds: float = 4.0, seed: int = 0) -> None:
+def draw_kinds(path: Path, seed: int = 3) -> None:
     """All kinds of embedded motion as rows of stills."""
     from phuma.view import style
     from phuma.view.stills import draw_stills
 
-    fig = style.figure(13, 1.55 * ((len(KINDS) + 1) // 2))
-    axes = fig.subplots((len(KINDS) + 1) // 2, 2)
+    fig = style.figure(13, 5.3)
+    axes = fig.subplots(4, 3)
     for ax in axes.ravel():
         ax.axis("off")
     for ax, kind in zip(axes.T.ravel(), KINDS):
-        curation = curate(generate(kind, seconds, seed).motion)
-        draw_stills(ax, curation.motion, curation.contact.ratio, count=7)
+        curation = curate(generate(kind, 4.0, seed).motion)
+        draw_stills(ax, curation.motion, curation.contact.ratio, count=7, turn=35.0)
         ax.set_title(kind, fontsize=9, color=style.INK, loc="left", pad=0)
     fig.savefig(path)

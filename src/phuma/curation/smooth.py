@@ -12,15 +12,17 @@ from phuma.rotations import Array
 
 ORDER = 4
 PAD_SECONDS = 2.0
+SAMPLES_AT_A_TIME = 100_000
 
 
 def smooth(motion: HumanMotion, root_cutoff: float, rotation_cutoff: float) -> HumanMotion:
     """Butterworth of order 4, run forward and backward: the pelvis' path at one cutoff [Hz], rotations at another."""
-    return replace(
-        motion,
-        root_pos=smooth_positions(motion.root_pos, root_cutoff, motion.fps),
-        joint_quat=smooth_rotations(motion.joint_quat, rotation_cutoff, motion.fps),
-    )
+    quat = np.empty(motion.joint_quat.shape)
+    together = max(1, SAMPLES_AT_A_TIME // len(quat))  # a long recording's spectra need not all be there at once
+    for j in range(0, quat.shape[1], together):
+        joints = slice(j, j + together)
+        quat[:, joints] = smooth_rotations(motion.joint_quat[:, joints], rotation_cutoff, motion.fps)
+    return replace(motion, root_pos=smooth_positions(motion.root_pos, root_cutoff, motion.fps), joint_quat=quat)
 
 
 def smooth_positions(x: Array, cutoff: float, fps: float) -> Array:

@@ -43,7 +43,7 @@ def draw_stills(
             soles = person.sole_positions()[0] @ to_page.T + origin
             _draw_soles(ax, soles, None if contact is None else contact[t])
         ax.text(k * spacing, -0.14, f"{t / motion.fps:.1f} s", ha="center", va="top", fontsize=7, color=style.INK)
-    ax.set(xlim=(-0.6, spacing * (len(frames) - 1) + 0.6), ylim=(-0.3, max(2.0, motion.root_pos[:, 2].max() + 1.0)))
+    ax.set(xlim=(-0.6, spacing * (len(frames) - 1) + 0.6), ylim=(-0.3, max(1.9, motion.root_pos[:, 2].max() + 0.9)))
     ax.set_aspect("equal")
     ax.axis("off")
 

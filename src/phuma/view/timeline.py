@@ -40,8 +40,9 @@ def draw_recording(
 ) -> None:
     """A picture of a recording: stills on top, contacts, then a row a track; clips in green and red."""
     rows = 3 + len(tracks)
-    fig = style.figure(11, 3.2 + 0.35 + 0.9 + 1.1 * len(tracks))
-    grid = fig.add_gridspec(rows, 1, height_ratios=[2.6, 0.35, 0.9] + [1.1] * len(tracks))
+    heights = [2.4, 0.35, 0.9] + [1.0] * len(tracks)
+    fig = style.figure(11, sum(heights) + 0.4)
+    grid = fig.add_gridspec(rows, 1, height_ratios=heights)
     fig.suptitle(title, fontsize=10, color=style.INK, x=0.01, ha="left")
     draw_stills(fig.add_subplot(grid[0]), motion, contact, count=10)
     end = len(motion) / motion.fps

@@ -6,6 +6,8 @@ then they are curated like any recording. Look at the pictures and at what was r
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -47,8 +49,9 @@ def main(argv: Sequence[str]) -> int:
         print(f"  ({e})", file=sys.stderr)
     walk = recordings / "walk_0000.npz"
     print(f"  {out / 'curated' / 'curation.json'}   every verdict with every metric")
-    print(f"  phuma inspect {walk} --plot walk.png   one recording in detail")
-    print("Then try your own: phuma curate FOLDER --out curated")
+    phuma = "phuma" if shutil.which("phuma") else os.path.relpath(sys.argv[0])
+    print(f"  {phuma} inspect {walk} --plot walk.png   one recording in detail")
+    print(f"Then try your own: {phuma} curate FOLDER --out curated")
     return 0
 
 

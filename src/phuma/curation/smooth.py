@@ -17,7 +17,7 @@ SAMPLES_AT_A_TIME = 100_000
 
 def smooth(motion: HumanMotion, root_cutoff: float, rotation_cutoff: float) -> HumanMotion:
     """Butterworth of order 4, run forward and backward: the pelvis' path at one cutoff [Hz], rotations at another."""
-    quat = np.empty(motion.joint_quat.shape)
+    quat = np.empty_like(motion.joint_quat)
     together = max(1, SAMPLES_AT_A_TIME // len(quat))  # a long recording's spectra need not all be there at once
     for j in range(0, quat.shape[1], together):
         joints = slice(j, j + together)

@@ -10,8 +10,8 @@ import pytest
 import phuma
 
 SOURCE = Path(phuma.__file__).parent
-STAGES = {"sources", "curation", "view"}
-WIRING = {"cli", "__main__", "__init__"}
+STAGES = {"sources", "curation", "retargeting", "view"}
+WIRING = {"cli", "workflow", "__main__", "__init__"}
 
 
 def imported(file: Path) -> set[str]:
@@ -39,7 +39,7 @@ def test_stages_do_not_know_each_other(file):
 
 def test_every_folder_is_core_or_stage_or_wiring():
     folders = {p.name for p in SOURCE.iterdir() if p.is_dir() and (p / "__init__.py").exists()}
-    assert folders == STAGES | {"body", "files", "cli"}, "a new folder has to say here what it is"
+    assert folders == STAGES | {"body", "files", "robots", "cli"}, "a new folder has to say here what it is"
 
 
 def test_help_loads_nothing_heavy():

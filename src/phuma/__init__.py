@@ -24,14 +24,20 @@ __all__ = [
     "PhumaError",
     "Provenance",
     "ReadCfg",
+    "RobotMotion",
     "Verdict",
     "__version__",
     "curate",
     "generate",
     "load_clip",
+    "load_robot",
+    "load_robot_motion",
     "open_body",
     "read",
+    "retarget",
+    "robot_metrics",
     "save_clip",
+    "save_robot_motion",
 ]
 
 if TYPE_CHECKING:
@@ -42,8 +48,12 @@ if TYPE_CHECKING:
     from phuma.curation import CurateCfg, Curation, curate
     from phuma.errors import PhumaError
     from phuma.motion import HumanMotion, Provenance
+    from phuma.robot_file import load_robot_motion, save_robot_motion
+    from phuma.robot_motion import RobotMotion
+    from phuma.robots import load_robot
     from phuma.sources import ReadCfg, read
     from phuma.sources.synth import generate
+    from phuma.workflow import retarget, robot_metrics
 
 # Where each name lives. It is loaded when first used, so that `import phuma` and `phuma --help` cost nothing.
 _HOMES = {
@@ -54,8 +64,12 @@ _HOMES = {
     "phuma.curation": ("CurateCfg", "Curation", "curate"),
     "phuma.errors": ("PhumaError",),
     "phuma.motion": ("HumanMotion", "Provenance"),
+    "phuma.robot_file": ("load_robot_motion", "save_robot_motion"),
+    "phuma.robot_motion": ("RobotMotion",),
+    "phuma.robots": ("load_robot",),
     "phuma.sources": ("ReadCfg", "read"),
     "phuma.sources.synth": ("generate",),
+    "phuma.workflow": ("retarget", "robot_metrics"),
 }
 
 

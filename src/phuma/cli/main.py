@@ -14,6 +14,8 @@ from phuma.errors import ConfigError, PhumaError
 COMMANDS = {
     "demo": "see the whole system work, without any data of your own",
     "curate": "turn recordings into clips that are physically plausible, and say why the others are not",
+    "retarget": "put clips or recordings on a robot",
+    "compare": "the table of retargeting methods on your own data",
     "inspect": "say what a file is and what curation thinks of it",
     "synth": "write generated human motion, clean or with faults, with the truth beside it",
 }

@@ -1,0 +1,106 @@
+"""The table of retargeting methods on your own data: one row a method, with CPU seconds a clip.
+
+Takes curated clips, or recordings, of which the clips that curation keeps are used. The cost is of the solve alone,
+compiled and warm, for 120 frames.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.clip import Clip
+from phuma.clipfile import is_clip, load_clip
+from phuma.curation import curate
+from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.files.probe import Probe
+from phuma.retargeting import FIVE, METHODS, retarget_motion
+from phuma.retargeting.measure import combine
+from phuma.robots import Robot, load_robot
+from phuma.sources import ReadCfg, find_recordings, read_all
+
+FRAMES = 120  # the cost is told for so many
+BESIDE = ("fidelity_aligned", "fidelity_samples", "non_penetration_all", "stance_roll_deg")
+
+
+@dataclass(frozen=True)
+class CompareCfg:
+    """What is compared."""
+
+    robot: str = "g1"
+    """g1, h1_2, or a folder with model.xml and robot.json"""
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("compare", __doc__)
+    parser.add_argument("sources", nargs="+", metavar="SRC", help="clips, recordings, or folders of them")
+    parser.add_argument(
+        "--methods", nargs="+", default=list(METHODS), metavar="M", help=f"some of {', '.join(METHODS)} (default: all)"
+    )
+    add_options(parser, CompareCfg, ("robot",))
+    add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
+    parser.add_argument("--json", action="store_true", help="print the table as JSON and nothing else")
+    args = parser.parse_args(argv)
+    robot = load_robot(from_options(CompareCfg, args).robot)
+    clips, failed = kept_clips(args.sources, from_options(ReadCfg, args))
+    if not clips:
+        raise ConfigError(f"no clip to compare on: curation keeps nothing of {', '.join(args.sources)}")
+    rows = compare(clips, robot, split_values(args.methods, METHODS, "method"))
+    if args.json:
+        print(json.dumps({"robot": robot.name, "clips": len(clips), "methods": rows, "failed": failed}))
+    else:
+        print(table(rows, len(clips), robot.name))
+        for f in failed:
+            print(f"Not usable: {f['source']}: {f['reason']}")
+    return 1 if failed else 0
+
+
+def kept_clips(sources: Sequence[str], read_cfg: ReadCfg) -> tuple[list[Clip], list[dict[str, str]]]:
+    """Clips as they are, and those that curation keeps of recordings."""
+    clips: list[Clip] = []
+    failed = []
+    for path, _ in find_recordings(sources):
+        try:
+            if is_clip(Probe(path)):
+                clips.append(load_clip(path))
+            else:
+                clips += [c for m in read_all(path, read_cfg) for c in curate(m).clips if c.verdict.kept]
+        except ConfigError:
+            raise
+        except PhumaError as e:
+            failed.append({"source": str(path), "reason": e.problem if isinstance(e, ReadError) else str(e)})
+    return clips, failed
+
+
+def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list[dict[str, Any]]:
+    """One row of metrics a method."""
+    from tqdm import tqdm
+
+    rows = []
+    with tqdm(total=len(clips) * len(methods), unit="solve", disable=None, file=sys.stderr) as bar:
+        for method in methods:
+            retarget_motion(clips[0].motion, clips[0].contact, robot, method)  # compiles, and fills the caches
+            scores, seconds = [], 0.0
+            for clip in clips:
+                motion = retarget_motion(clip.motion, clip.contact, robot, method)
+                scores.append(motion.report["metrics"])
+                seconds += motion.solve_seconds
+                bar.update()
+            frames = sum(len(c.motion) for c in clips)
+            rows.append({"method": method, **combine(scores), "cpu_seconds_per_clip": seconds / frames * FRAMES})
+    return rows
+
+
+def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
+    """Percentages, the cost, and what stands beside."""
+    names = [*FIVE, *BESIDE]
+    head = f"{'':19}" + "".join(f"{n.replace('_', ' '):>18}" for n in names) + f"{'CPU s a clip':>14}"
+    lines = [f"{clips} clips on {robot}, percent", head]
+    for row in rows:
+        cells = "".join(f"{row[n]:18.2f}" for n in names)
+        lines.append(f"{row['method']:19}{cells}{row['cpu_seconds_per_clip']:14.3f}")
+    return "\n".join(lines)

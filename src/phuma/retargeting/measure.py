@@ -1,0 +1,121 @@
+"""How good a robot motion is: the five metrics and what stands beside them, on any motion of a known robot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from phuma.motion import HumanMotion
+from phuma.retargeting import metrics
+from phuma.retargeting.costs import KEYPOINTS, SIDES, SOLES
+from phuma.retargeting.physink import link_indices, robot_points
+from phuma.robot_motion import RobotMotion
+from phuma.robots.kinematics import point_positions, points_of
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
+
+FIVE = ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skating")
+
+
+def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
+    """Percentages 0 to 100 unless a unit is in the name."""
+    motion = motion.reordered(robot.joint_names)
+    points = points_of(robot, *robot_points(robot))
+    place = point_positions(robot, points, motion.root_pos, motion.root_quat, motion.joint_pos)
+    human = motion.human_joints[:, [INDEX[k] for k in robot.keypoints]]
+    soles, contact, fps = place[:, SOLES : SOLES + 4], motion.contact, motion.fps
+    out = _fidelity(place[:, :KEYPOINTS], human, link_indices(robot), robot.keypoints.index("pelvis"))
+    slips = metrics.slip_speeds(soles, contact, fps)
+    stands = contact > metrics.IN_CONTACT
+    heights = soles[..., 2]
+    return out | {
+        "feasibility": metrics.feasibility(motion.joint_pos, fps, robot.lower, robot.upper, robot.velocity_limit),
+        "non_floating": metrics.non_floating(heights, contact),
+        "non_penetration": metrics.non_penetration(heights, contact),
+        "non_skating": metrics.non_skating(soles, contact, fps),
+        "non_penetration_all": metrics.percent(heights >= -metrics.HEIGHT_LIMIT),
+        "stance_roll_deg": _mean(np.abs(foot_roll(place))[stance_feet(contact)]),
+        "slip_cm_s_median": 100 * _quantile(slips, 0.5),
+        "slip_cm_s_p99": 100 * _quantile(slips, 0.99),
+        "height_mm_p99": 1000 * _quantile(np.abs(heights[stands]), 0.99),
+        "joint_jerk": _jerk(motion.joint_pos, fps),
+        "frames": len(motion),
+        "contact_samples": int(stands.sum()),
+        "step_samples": len(slips),
+    }
+
+
+def combine(scores: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """Metrics of many motions as of one long one: each weighted by how many samples it was measured on."""
+    counts = {"non_floating": "contact_samples", "non_penetration": "contact_samples", "non_skating": "step_samples"}
+    out = {}
+    for name in scores[0]:
+        if name in ("frames", "contact_samples", "step_samples"):
+            out[name] = float(sum(s[name] for s in scores))
+            continue
+        own = counts.get(name.removeprefix("human_"), "frames")
+        weights = np.array([s[own] for s in scores], dtype=float)
+        values = np.array([s.get(name, 0.0) for s in scores])
+        out[name] = float(np.average(values, weights=weights)) if weights.sum() else 100.0
+    return out
+
+
+def _fidelity(robot: Array, human: Array, links: Array, pelvis: int) -> dict[str, float]:
+    """All variants of fidelity; keypoints (T, 13, 3) of both."""
+    joints = [i for i in range(KEYPOINTS) if i != pelvis]
+    positions = metrics.position_errors(robot, human)[:, joints]
+    aligned = metrics.position_errors(robot - robot[:, pelvis, None], human - human[:, pelvis, None])[:, joints]
+    directions = metrics.direction_errors(_directions(robot, links), _directions(human, links))
+    return {
+        "fidelity": metrics.fidelity(positions, directions),
+        "fidelity_aligned": metrics.fidelity(aligned, directions),
+        "fidelity_every": metrics.strict_fidelity(positions, directions),
+        "fidelity_samples": metrics.sample_fidelity(positions, directions),
+        "position_error_cm": 100 * float(positions.mean()),
+        "direction_error_deg": float(directions.mean()),
+    }
+
+
+def _directions(points: Array, links: Array) -> Array:
+    along = points[:, links[:, 1]] - points[:, links[:, 0]]
+    return along / np.linalg.norm(along, axis=-1, keepdims=True)
+
+
+def foot_roll(place: Array) -> Array:
+    """(T, 2) degrees by which each sole leans sideways; place (T, P, 3)."""
+    across = place[:, [SIDES, SIDES + 2]] - place[:, [SIDES + 1, SIDES + 3]]
+    return np.degrees(np.arcsin(np.clip(across[..., 2] / np.linalg.norm(across, axis=-1), -1, 1)))
+
+
+def stance_feet(contact: Array) -> Array:
+    """(T, 2) whether heel or toe of each foot stands."""
+    stands = contact > metrics.IN_CONTACT
+    return np.asarray(stands.reshape(-1, 2, 2).any(axis=2))
+
+
+def human_scores(motion: HumanMotion, contact: Array) -> dict[str, float]:
+    """The source human's own scores by the same definitions, region by region: the ceiling for any robot."""
+    if not len(motion.body.soles):
+        return {}
+    regions = motion.sole_positions().reshape(len(motion), len(REGIONS), POINTS_PER_REGION, 3).mean(axis=2)
+    return {
+        "human_non_floating": metrics.non_floating(regions[..., 2], contact),
+        "human_non_penetration": metrics.non_penetration(regions[..., 2], contact),
+        "human_non_skating": metrics.non_skating(regions, contact, motion.fps),
+    }
+
+
+def _jerk(joint_pos: Array, fps: float) -> float:
+    """rad/s^3, mean over joints and frames."""
+    return float(np.mean(np.abs(np.diff(joint_pos, n=3, axis=0)))) * fps**3 if len(joint_pos) > 3 else 0.0
+
+
+def _mean(values: Array) -> float:
+    return float(values.mean()) if values.size else 0.0
+
+
+def _quantile(values: Array, q: float) -> float:
+    return float(np.quantile(values, q)) if values.size else 0.0

@@ -1,0 +1,235 @@
+"""The normal equations of a whole clip: cost, gradient and banded Gauss-Newton matrix, compiled.
+
+Unknowns of a frame: root position p (3), rotation vector w (3) with R = exp(w) R_human, joint angles q (N); V = 6 + N.
+A frame is coupled to its neighbours only (skating, speed, smoothness), so the matrix of all T V unknowns is banded with
+2 V subdiagonals.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from phuma.retargeting.collision import self_collision
+from phuma.retargeting.costs import (
+    KEYPOINTS,
+    POINTS,
+    SIDES,
+    SOLES,
+    compiled,
+    foot_roll,
+    joint_speed,
+    keypoint_position,
+    link_direction,
+    posture,
+    skating,
+    smoothness,
+    sole_height,
+)
+from phuma.robots.kinematics import pose_bodies
+from phuma.rotations import Array
+
+
+class Targets(NamedTuple):
+    """What the robot should follow."""
+
+    turn: Array
+    """(T, 3, 3) the human's root rotation, as a robot's root"""
+    keypoints: Array
+    """(T, 13, 3) pelvis and 12 joints of the adapted body"""
+    links: Array
+    """(L, 2) int: indices of keypoints"""
+    directions: Array
+    """(T, L, 3) unit vectors of the links"""
+    feet: Array
+    """(T, 2, 3) unit vectors from heel to toe, left and right"""
+    stance: Array
+    """(T, 4) 1 where a region is held to stand, else 0"""
+
+
+class Weights(NamedTuple):
+    """How much each term counts; a pseudo-Huber term has a width beyond which it grows linearly."""
+
+    position: float
+    position_width: float
+    direction: float
+    direction_width: float
+    foot_direction: float
+    roll: float
+    roll_swing: float
+    ground: Array
+    """(T, 4) height of standing soles"""
+    floor: float
+    """soles below the ground, in all frames"""
+    skate: Array
+    """(T, 4) step of standing soles from one frame to the next"""
+    skate_width: float
+    smooth: Array
+    """(V,) second differences"""
+    smooth_width: Array
+    """(V,)"""
+    posture: Array
+    """(V,) pull towards the default pose, and of w towards the human's"""
+    speed: float
+    """steps beyond max_step"""
+    collision: float
+    """capsules that overlap"""
+
+
+@compiled
+def exp_rotation(w, out):
+    """out (3, 3) = exp(w)."""
+    angle = np.sqrt(w[0] ** 2 + w[1] ** 2 + w[2] ** 2)
+    a = np.sin(angle) / angle if angle > 1e-8 else 1.0
+    b = (1 - np.cos(angle)) / angle**2 if angle > 1e-8 else 0.5
+    x, y, z = w[0], w[1], w[2]
+    out[0, 0], out[0, 1], out[0, 2] = 1 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y
+    out[1, 0], out[1, 1], out[1, 2] = b * x * y + a * z, 1 - b * (x * x + z * z), b * y * z - a * x
+    out[2, 0], out[2, 1], out[2, 2] = b * x * z - a * y, b * y * z + a * x, 1 - b * (x * x + y * y)
+
+
+@compiled
+def left_jacobian(w, out):
+    """out (3, 3): a change dw of w turns exp(w) by the rotation vector out dw, in the world."""
+    angle = np.sqrt(w[0] ** 2 + w[1] ** 2 + w[2] ** 2)
+    a = (1 - np.cos(angle)) / angle**2 if angle > 1e-4 else 0.5
+    b = (angle - np.sin(angle)) / angle**3 if angle > 1e-4 else 1.0 / 6
+    x, y, z = w[0], w[1], w[2]
+    out[0, 0], out[0, 1], out[0, 2] = 1 - b * (y * y + z * z), b * x * y - a * z, b * x * z + a * y
+    out[1, 0], out[1, 1], out[1, 2] = b * x * y + a * z, 1 - b * (x * x + z * z), b * y * z - a * x
+    out[2, 0], out[2, 1], out[2, 2] = b * x * z - a * y, b * y * z + a * x, 1 - b * (x * x + y * y)
+
+
+@compiled
+def _pose_points(tree, points, x, reference, body_p, body_r, axis, origin, place, jac):
+    """Points (P, 3) of one frame and their derivatives jac (P, V, 3)."""
+    turn, small, lever = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    exp_rotation(x[3:6], small)
+    for i in range(3):
+        for j in range(3):
+            turn[i, j] = 0.0
+            for k in range(3):
+                turn[i, j] += small[i, k] * reference[k, j]
+    left_jacobian(x[3:6], lever)
+    pose_bodies(tree, x[:3], turn, x[6:], body_p, body_r, axis, origin)
+    for n in range(len(points.body)):
+        b = points.body[n]
+        for i in range(3):
+            place[n, i] = body_p[b, i]
+            for j in range(3):
+                place[n, i] += body_r[b, i, j] * points.offset[n, j]
+        rx, ry, rz = place[n, 0] - x[0], place[n, 1] - x[1], place[n, 2] - x[2]
+        for k in range(3):
+            jac[n, k, 0], jac[n, k, 1], jac[n, k, 2] = 0.0, 0.0, 0.0
+            jac[n, k, k] = 1.0
+            ax, ay, az = lever[0, k], lever[1, k], lever[2, k]
+            jac[n, 3 + k, 0] = ay * rz - az * ry
+            jac[n, 3 + k, 1] = az * rx - ax * rz
+            jac[n, 3 + k, 2] = ax * ry - ay * rx
+        for m in range(points.depth[n]):
+            j = points.joints[n, m]
+            rx, ry, rz = place[n, 0] - origin[j, 0], place[n, 1] - origin[j, 1], place[n, 2] - origin[j, 2]
+            jac[n, 6 + j, 0] = axis[j, 1] * rz - axis[j, 2] * ry
+            jac[n, 6 + j, 1] = axis[j, 2] * rx - axis[j, 0] * rz
+            jac[n, 6 + j, 2] = axis[j, 0] * ry - axis[j, 1] * rx
+
+
+@compiled
+def _frame(block, slope, points, place, jac, t, target, w, cols, rows, row, r):
+    """All terms of one frame by itself."""
+    cost = 0.0
+    for n in range(1, KEYPOINTS):
+        wanted = target.keypoints[t, n]
+        cost += keypoint_position(
+            block, slope, points, place, jac, n, wanted, w.position, w.position_width, cols, rows, r
+        )
+    for n in range(len(target.links)):
+        start, end, wanted = target.links[n, 0], target.links[n, 1], target.directions[t, n]
+        cost += link_direction(
+            block, slope, points, place, jac, start, end, wanted, w.direction, w.direction_width, cols, rows, r
+        )
+    for f in range(2):
+        heel, toe = SOLES + 2 * f, SOLES + 2 * f + 1
+        stands = max(target.stance[t, 2 * f], target.stance[t, 2 * f + 1])
+        if w.foot_direction > 0 and stands < 1:
+            weight, wanted = w.foot_direction * (1 - stands), target.feet[t, f]
+            cost += link_direction(block, slope, points, place, jac, heel, toe, wanted, weight, 1.0, cols, rows, r)
+        if w.roll + w.roll_swing > 0:
+            weight = w.roll * stands + w.roll_swing
+            cost += foot_roll(block, slope, points, place, jac, SIDES + 2 * f, weight, cols, row)
+    for region in range(4):
+        weight = w.ground[t, region] * target.stance[t, region]
+        cost += sole_height(block, slope, points, place, jac, SOLES + region, weight, w.floor, cols, row)
+    return cost
+
+
+@compiled
+def _over_time(band, gradient, x, w, max_step, rest):
+    """Terms of single unknowns from frame to frame."""
+    frames, size = x.shape
+    cost = 0.0
+    for t in range(frames):
+        for i in range(size):
+            here = t * size + i
+            if w.posture[i] > 0:
+                cost += posture(band, gradient, here, x[t, i], rest[i], w.posture[i])
+            if w.speed > 0 and i >= 6 and t + 1 < frames:
+                cost += joint_speed(band, gradient, here, size, x[t + 1, i] - x[t, i], max_step[i - 6], w.speed)
+            if t + 2 < frames:
+                bend = x[t, i] - 2 * x[t + 1, i] + x[t + 2, i]
+                cost += smoothness(band, gradient, here, size, bend, w.smooth[i], w.smooth_width[i])
+    return cost
+
+
+@compiled
+def _store(band, gradient, base, block, slope, cross, coupled):
+    """Move a frame's finished equations, and what couples it to the next, into the band; empties them."""
+    size = len(slope)
+    for j in range(size):
+        gradient[base + j] += slope[j]
+        slope[j] = 0.0
+        for i in range(j, size):
+            band[base + j, i - j] += block[i, j]
+            block[i, j] = 0.0
+        if coupled:
+            for i in range(size):
+                band[base + j, size + i - j] += cross[i, j]
+                cross[i, j] = 0.0
+
+
+@compiled
+def build(tree, points, capsules, target, w, x, max_step, rest, band, gradient):
+    """Fill band (T V, 2 V + 1), where band[c, d] is the matrix at row c + d and column c, and gradient (T V,).
+
+    Returns the cost at x (T, V).
+    """
+    frames, size = x.shape
+    band[:] = 0.0
+    gradient[:] = 0.0
+    bodies, joints = len(tree.parents), size - 6
+    body_p, body_r = np.empty((bodies, 3)), np.empty((bodies, 3, 3))
+    axis, origin = np.empty((joints, 3)), np.empty((joints, 3))
+    cols, rows, row, r = np.empty(size, np.int64), np.empty((size, 3)), np.empty(size), np.empty(3)
+    starts, ends = np.empty((len(capsules.body), 3)), np.empty((len(capsules.body), 3))
+    cross = np.zeros((size, size))
+    now = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, size, 3)))
+    before = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, size, 3)))
+    cost = _over_time(band, gradient, x, w, max_step, rest)
+    for t in range(frames):
+        now, before = before, now
+        block, slope, place, jac = now
+        _pose_points(tree, points, x[t], target.turn[t], body_p, body_r, axis, origin, place, jac)
+        cost += _frame(block, slope, points, place, jac, t, target, w, cols, rows, row, r)
+        if w.collision > 0:
+            cost += self_collision(
+                block, slope, capsules, body_p, body_r, axis, origin, w.collision, starts, ends, row, cols
+            )
+        if t > 0:
+            for region in range(4):
+                weight = w.skate[t - 1, region] * target.stance[t - 1, region]
+                if weight > 0:
+                    cost += skating(before, now, cross, points, SOLES + region, weight, w.skate_width, cols)
+            _store(band, gradient, (t - 1) * size, before[0], before[1], cross, True)
+    _store(band, gradient, (frames - 1) * size, now[0], now[1], cross, False)
+    return cost

@@ -1,0 +1,171 @@
+"""PhySINK: shape-adaptive inverse kinematics with joint, ground and skating terms, over the whole clip."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from phuma import rotations as rot
+from phuma.retargeting.config import SolveCfg, Terms
+from phuma.retargeting.costs import POINTS
+from phuma.retargeting.normal import Targets, Weights
+from phuma.retargeting.solver import Problem, State, advance, iterate
+from phuma.retargeting.target import IN_CONTACT, LINKS, Target
+from phuma.robots.capsules import capsules_of, no_capsules
+from phuma.robots.kinematics import points_of, tree_of
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+from phuma.skeleton import INDEX
+
+SEAM = 2  # frames that a piece shares with the one before: as far as smoothness reaches
+
+
+class Solution(NamedTuple):
+    """What the solver found."""
+
+    root_pos: Array
+    """(T, 3)"""
+    root_quat: Array
+    """(T, 4) wxyz"""
+    joint_pos: Array
+    """(T, N)"""
+    stance: Array
+    """(T, 4) 1 where a region was held to stand"""
+    steps: int
+    converged: bool
+    """Whether the cost had settled when the solver stopped, in every piece"""
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+def solve(target: Target, contact: Array, robot: Robot, terms: Terms, cfg: SolveCfg) -> Solution:
+    """Put the target on the robot; contact (T, 4) are curation's ratios."""
+    # Matrices are small: threads of the linear algebra would only wait for each other.
+    with _blas().limit(limits=1):
+        return _solve(target, contact, robot, terms, cfg)
+
+
+def _solve(target: Target, contact: Array, robot: Robot, terms: Terms, cfg: SolveCfg) -> Solution:
+    stance = (contact > IN_CONTACT).astype(float)
+    frames = len(target.motion)
+    x = _start(target, robot)
+    steps, converged, first, done = 0, True, 0, 0
+    while done < frames:
+        last = min(first + cfg.window, frames)
+        problem = _problem(target, stance, robot, terms, cfg, first, last)
+        problem.fixed_frames = SEAM if first else 0
+        state = State(x[first:last].copy())
+        converged &= _solve_piece(problem, state, terms, cfg)
+        steps = max(steps, state.steps)
+        done = frames if last == frames else last - cfg.overlap
+        x[first:done] = state.x[: done - first]
+        x[done:last] = state.x[done - first :]  # a good start for the next piece
+        first = done - SEAM
+    root = rot.multiply(rot.from_rotvec(x[:, 3:6]), target.root_quat)
+    return Solution(x[:, :3], rot.normalize(root), x[:, 6:], stance, steps, converged)
+
+
+def _solve_piece(problem: Problem, state: State, terms: Terms, cfg: SolveCfg) -> bool:
+    """The schedule: smooth and loose first, then contacts rise, then until the cost settles."""
+
+    def at(share: float, anneal: float) -> Weights:
+        return _weights(problem, terms, cfg, share, anneal)
+
+    for anneal in cfg.anneal:
+        advance(problem, state, at(0.0, anneal))
+    for k in range(1, cfg.rise + 1):
+        advance(problem, state, at(k / cfg.rise, 1.0))
+    return iterate(problem, state, at(1.0, 1.0), cfg.max_steps, cfg.tolerance)
+
+
+def _weights(problem: Problem, terms: Terms, cfg: SolveCfg, share: float, anneal: float) -> Weights:
+    """Contact weights a share of the way up, on a logarithmic scale."""
+    ones = np.ones_like(problem.target.stance)
+    ground = cfg.contact_start * (cfg.ground / cfg.contact_start) ** share if terms.ground else 0.0
+    skate = cfg.contact_start * (cfg.skate / cfg.contact_start) ** share if terms.skate else 0.0
+    joints = len(problem.lower)
+
+    def each(path: float, turn: float, joint: float) -> Array:
+        return np.concatenate([np.full(3, path), np.full(3, turn), np.full(joints, joint)])
+
+    return Weights(
+        position=cfg.position,
+        position_width=cfg.position_width,
+        direction=cfg.direction,
+        direction_width=cfg.direction_width,
+        foot_direction=cfg.foot_direction,
+        roll=cfg.roll if terms.ground else 0.0,
+        roll_swing=cfg.roll_swing if terms.ground else 0.0,
+        ground=ground * ones,
+        floor=ground,
+        skate=skate * ones,
+        skate_width=cfg.skate_width,
+        smooth=anneal * each(cfg.smooth_path, cfg.smooth_turn, cfg.smooth_joint),
+        smooth_width=each(cfg.smooth_path_width, cfg.smooth_angle_width, cfg.smooth_angle_width),
+        posture=each(0.0, cfg.posture_turn, cfg.posture_joint),
+        speed=cfg.speed if terms.feasibility else 0.0,
+        collision=cfg.collision * 0.01 ** (1 - share) if terms.collision else 0.0,
+    )
+
+
+def robot_points(robot: Robot) -> tuple[Array, Array]:
+    """Bodies (P,) and offsets (P, 3) of the points of the problem, in the order of `costs.py`."""
+    body = np.concatenate([robot.keypoint_body, robot.sole_body, robot.sole_body])
+    offset = np.concatenate([robot.keypoint_offset, robot.sole_point, robot.sole_side.reshape(4, 3)])
+    assert len(body) == POINTS
+    return body, offset
+
+
+def link_indices(robot: Robot) -> Array:
+    """(12, 2) start and end of each link among the robot's keypoints."""
+    return np.array([[robot.keypoints.index(a), robot.keypoints.index(b)] for a, b in LINKS])
+
+
+def _problem(
+    target: Target, stance: Array, robot: Robot, terms: Terms, cfg: SolveCfg, first: int, last: int
+) -> Problem:
+    here = slice(first, last)
+    keypoints = target.motion.pose.position[here][:, [INDEX[k] for k in robot.keypoints]]
+    links = link_indices(robot)
+    along = keypoints[:, links[:, 1]] - keypoints[:, links[:, 0]]
+    targets = Targets(
+        turn=np.ascontiguousarray(rot.to_matrix(target.root_quat[here])),
+        keypoints=np.ascontiguousarray(keypoints),
+        links=links,
+        directions=along / np.linalg.norm(along, axis=-1, keepdims=True),
+        feet=np.ascontiguousarray(target.feet[here]),
+        stance=np.ascontiguousarray(stance[here]),
+    )
+    lower, upper = joint_bounds(robot, cfg.range_share)
+    if not terms.feasibility:
+        lower, upper = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
+    step = cfg.speed_share * robot.velocity_limit / target.motion.fps
+    capsules = capsules_of(robot) if terms.collision else no_capsules()
+    points = points_of(robot, *robot_points(robot))
+    return Problem(tree_of(robot), points, capsules, targets, lower, upper, step, _rest(robot))
+
+
+def joint_bounds(robot: Robot, share: float) -> tuple[Array, Array]:
+    """Range of each joint, drawn in towards zero; a limit beyond zero stays."""
+    return np.where(robot.lower < 0, share * robot.lower, robot.lower), np.where(
+        robot.upper > 0, share * robot.upper, robot.upper
+    )
+
+
+def _rest(robot: Robot) -> Array:
+    lower, upper = joint_bounds(robot, 0.98)
+    return np.concatenate([np.zeros(6), np.clip(robot.default_pose, lower, upper)])
+
+
+def _start(target: Target, robot: Robot) -> Array:
+    """(T, V) the human's root, the robot's default pose."""
+    x = np.tile(_rest(robot), (len(target.motion), 1))
+    pelvis = robot.keypoint_offset[robot.keypoints.index("pelvis")]
+    x[:, :3] = target.motion.root_pos - rot.rotate(target.root_quat, pelvis)
+    return x

@@ -1,0 +1,147 @@
+"""GMR, General Motion Retargeting, from its publication: scaled key bodies, inverse kinematics in two stages."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import mink
+import numpy as np
+
+from phuma import rotations as rot
+from phuma.body import Body
+from phuma.body.open import LEG
+from phuma.contact import FootContacts
+from phuma.motion import HumanMotion
+from phuma.retargeting.rivals.differential import Frame, model_with, path_of, settle, shared_bodies, started
+from phuma.retargeting.rivals.gmr_tables import SIDES, Costs, GmrTable, table_of
+from phuma.retargeting.rivals.path import RobotPath
+from phuma.robots.kinematics import point_positions, points_of
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+from phuma.skeleton import INDEX, REST_TO_WORLD
+
+ARM_PARTS = ("shoulder", "elbow", "wrist")
+DAMPING = 1.0  # mink's lm_damping of each task, as published
+
+
+class Match(NamedTuple):
+    """A frame of the robot that follows one of the human's joints."""
+
+    frame: Frame
+    joint: int
+    """of the human"""
+    scale: float
+    turn: Array
+    """(4,) wxyz, from the human joint's axes to the robot body's: they agree in the shared pose"""
+    shift: Array
+    """(3,) of the target, in the robot body's axes, metres"""
+    costs: Costs
+
+
+def gmr(motion: HumanMotion, contact: FootContacts, robot: Robot) -> RobotPath:
+    """Targets  p'_b = s_root p_root + s_b (p_b - p_root)  with  s = (height / 1.8 m) x the table's scale, and rotations
+    R'_b = R_b O_b  with O_b from the shared pose. Per frame, from the previous frame's solution: first all rotations with
+    the positions of root and feet, then with all positions. Last the whole motion is moved up or down by one step
+    so that the lowest point of the soles touches the ground.
+
+    The formula is the publication's, with what follows from it: a tall person's targets are scaled up, out of the robot's reach.
+    To its advantage both stages are solved to convergence (published: at most ten steps), and the ground
+    is found by the soles themselves (published: by the origins of links, which lie above them).
+    """
+    del contact  # this method knows of none
+    table = table_of(robot)
+    matches = matched(robot, table, height_of(motion.body) / table.reference_height)
+    model = model_with(robot, [match.frame for match in matches])
+    first, second = stage_tasks(matches, 1), stage_tasks(matches, 2)
+    limits = [mink.ConfigurationLimit(model)]
+    places, turns = targets(motion, matches)
+    configuration = started(robot, model, places[0, 0], turns[0, 0])
+    qpos = np.empty((len(motion), model.nq))
+    for t in range(len(motion)):
+        for k in range(len(matches)):
+            goal = mink.SE3(np.concatenate([turns[t, k], places[t, k]]))
+            first[k].set_target(goal)
+            second[k].set_target(goal)
+        settle(configuration, first, limits)
+        settle(configuration, second, limits)
+        qpos[t] = configuration.q
+    return grounded(robot, path_of(robot, qpos))
+
+
+def height_of(body: Body) -> float:
+    """A person's stature, metres: GMR's own formula for SMPL-X, the shape's where it has one, else by leg length."""
+    if body.name.startswith("smplx"):
+        return 1.66 + 0.1 * body.shape.get("beta0", 0.0)
+    return body.shape.get("stature", body.leg_length / LEG)
+
+
+def matched(robot: Robot, table: GmrTable, ratio: float) -> list[Match]:
+    """All pairs that the table names, the pelvis first; `ratio` is the person's height over the reference's."""
+    _, turns = shared_bodies(robot)
+    out = []
+    for part, costs in table.costs.items():
+        for side in SIDES if part not in ("pelvis", "spine3") else ("",):
+            joint = f"{side}_{part}" if side else part
+            body = _body(robot, table, part, side)
+            turn = rot.multiply(rot.conjugate(REST_TO_WORLD), turns[robot.body_names.index(body)])
+            offset, shift = np.zeros(3), np.zeros(3)
+            if part == "foot":
+                offset = np.array(table.toe)
+                shift[1] = table.spread if side == "left" else -table.spread
+            scale = ratio * (table.arms if part in ARM_PARTS else table.trunk_and_legs)
+            out.append(Match(Frame(f"gmr_{joint}", body, offset), INDEX[joint], scale, turn, shift, costs))
+    return out
+
+
+def _body(robot: Robot, table: GmrTable, part: str, side: str) -> str:
+    """Name of the robot's body for a part of the human's."""
+    if part in table.bodies:
+        return table.bodies[part].format(side=side)
+    if part == "foot":
+        return robot.body_names[robot.sole_body[2 * SIDES.index(side)]]
+    if part == "spine3":
+        return robot.body_names[_trunk(robot)]
+    return robot.body_names[robot.keypoint_body[robot.keypoints.index(f"{side}_{part}" if side else part)]]
+
+
+def _trunk(robot: Robot) -> int:
+    """The last body that carries both arms."""
+    chains = []
+    for side in SIDES:
+        b, chain = int(robot.keypoint_body[robot.keypoints.index(f"{side}_shoulder")]), []
+        while b >= 0:
+            chain.append(b)
+            b = int(robot.parents[b])
+        chains.append(chain)
+    return max(set(chains[0]) & set(chains[1]))
+
+
+def targets(motion: HumanMotion, matches: list[Match]) -> tuple[Array, Array]:
+    """(T, K, 3), (T, K, 4) wxyz: where the frames should be; the first match is the root."""
+    joints = [match.joint for match in matches]
+    scale = np.array([match.scale for match in matches])
+    position = motion.pose.position[:, joints]
+    turns = rot.multiply(motion.pose.rotation[:, joints], np.array([match.turn for match in matches]))
+    root = motion.pose.position[:, matches[0].joint, None]
+    places = scale[0] * root + scale[:, None] * (position - root)
+    return places + rot.rotate(turns, np.array([match.shift for match in matches])), turns
+
+
+def stage_tasks(matches: list[Match], stage: int) -> list[mink.FrameTask]:
+    """A task a match, weighted for stage 1 or 2."""
+    return [
+        mink.FrameTask(
+            frame_name=match.frame.name,
+            frame_type="site",
+            position_cost=match.costs[2 * stage - 2],
+            orientation_cost=match.costs[2 * stage - 1],
+            lm_damping=DAMPING,
+        )
+        for match in matches
+    ]
+
+
+def grounded(robot: Robot, path: RobotPath) -> RobotPath:
+    """The path moved up or down so that the lowest point of the soles over all frames is at z = 0."""
+    soles = point_positions(robot, points_of(robot, robot.sole_body, robot.sole_point), *path)
+    return path._replace(root_pos=path.root_pos - np.array([0.0, 0.0, soles[..., 2].min()]))

@@ -1,0 +1,101 @@
+"""IK: the human's joints, scaled by one factor, followed point by point with differential inverse kinematics."""
+
+from __future__ import annotations
+
+import mink
+import numpy as np
+
+from phuma import rotations as rot
+from phuma.body import Body
+from phuma.body.open import ANKLE_HEIGHT, LEG
+from phuma.contact import FootContacts
+from phuma.motion import HumanMotion
+from phuma.retargeting.rivals.differential import (
+    Frame,
+    PointsTask,
+    model_with,
+    path_of,
+    settle,
+    shared_bodies,
+    started,
+)
+from phuma.retargeting.rivals.path import RobotPath
+from phuma.retargeting.target import ROBOT_TO_REST, shared_keypoints
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+from phuma.skeleton import INDEX, REST_TO_WORLD
+
+SIDES = ("left", "right")
+POSTURE_COST = 3e-2
+"""Against 1 for a point: 0.1 rad away from the default pose costs as much as 3 mm. A tenth of it leaves joints that no
+point determines to drift and jump; this is where the rival does best"""
+
+
+def ik(motion: HumanMotion, contact: FootContacts, robot: Robot) -> RobotPath:
+    """Rigidly scaled joint positions on the robot's keypoints, frame by frame.
+
+    Per frame, from the previous frame's solution:  min_q sum_k w_k |x_k(q) - (s p_k + h)|^2 + w_q |q - q_default|^2
+    within the joint limits, root free, where p_k are the human's pelvis, 12 joints and balls of the feet.
+
+    The factor s is the ratio of leg lengths (hip to knee to ankle). It is the fair one: with it the legs reach the
+    scaled feet, the path is as long as the robot's steps, and it is the factor by which fidelity is judged; a ratio of
+    statures would crouch or overstretch a robot whose legs are not of human proportion. The lift h, a constant, puts
+    the robot's soles on the ground where the human's are in rest, as no factor suits both legs and height of ankles.
+    The balls of the feet are among the points because without them nothing would say how a foot is turned.
+    """
+    del contact  # this method knows of none
+    scale, lift = similarity(motion.body, robot)
+    frames = followed_frames(motion.body, robot, scale)
+    model = model_with(robot, frames)
+    joints = [INDEX[frame.name] for frame in frames]
+    points = PointsTask(model, [frame.name for frame in frames])
+    posture = mink.PostureTask(model, cost=POSTURE_COST)
+    limits = [mink.ConfigurationLimit(model)]
+
+    target = scale * motion.pose.position[:, joints] + lift
+    root_quat = rot.multiply(motion.joint_quat[:, 0], ROBOT_TO_REST)
+    configuration = started(robot, model, target[0, 0], root_quat[0])
+    posture.set_target_from_configuration(configuration)
+    qpos = np.empty((len(motion), model.nq))
+    for t in range(len(motion)):
+        points.target = target[t]
+        settle(configuration, (points, posture), limits)
+        qpos[t] = configuration.q
+    return path_of(robot, qpos)
+
+
+def similarity(body: Body, robot: Robot) -> tuple[float, Array]:
+    """The map x -> s x + h from human to robot: s the ratio of leg lengths, h (3,) upwards."""
+    points = shared_keypoints(robot)
+    bones = [(f"{side}_{a}", f"{side}_{b}") for side in SIDES for a, b in (("hip", "knee"), ("knee", "ankle"))]
+    scale = sum(float(np.linalg.norm(points[a] - points[b])) for a, b in bones) / 2 / body.leg_length
+    place, turn = shared_bodies(robot)
+    soles = place[robot.sole_body] + rot.rotate(turn[robot.sole_body], robot.sole_point)
+    origin = place[robot.keypoint_body[0]] + rot.rotate(turn[robot.keypoint_body[0]], robot.keypoint_offset[0])
+    own = np.mean([points[f"{side}_ankle"][1] for side in SIDES]) - np.mean(soles[:, 2] - origin[2])
+    return scale, np.array([0.0, 0.0, own - scale * ankle_height(body)])
+
+
+def ankle_height(body: Body) -> float:
+    """Of a body's ankles above its soles in rest, metres; the average person's in proportion where it has no soles."""
+    if not len(body.soles):
+        return ANKLE_HEIGHT / LEG * body.leg_length
+    return float(np.mean([body.joints[INDEX[f"{side}_ankle"], 1] for side in SIDES]) - np.min(body.soles[:, 1]))
+
+
+def followed_frames(body: Body, robot: Robot, scale: float) -> list[Frame]:
+    """Points of the robot that follow the human's joints, named after them: its keypoints, and on each foot the place
+    that the ball of the scaled foot has in the shared pose."""
+    frames = [
+        Frame(name, robot.body_names[b], offset)
+        for name, b, offset in zip(robot.keypoints, robot.keypoint_body, robot.keypoint_offset)
+    ]
+    place, turn = shared_bodies(robot)
+    for side, foot in zip(SIDES, robot.sole_body[::2]):
+        k = robot.keypoints.index(f"{side}_ankle")
+        b = robot.keypoint_body[k]
+        ankle = place[b] + rot.rotate(turn[b], robot.keypoint_offset[k])
+        ball = ankle + scale * rot.rotate(REST_TO_WORLD, body.offsets[INDEX[f"{side}_foot"]])
+        offset = rot.rotate(rot.conjugate(turn[foot]), ball - place[foot])
+        frames.append(Frame(f"{side}_foot", robot.body_names[foot], offset))
+    return frames

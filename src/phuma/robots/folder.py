@@ -1,0 +1,136 @@
+"""From a robot's folder to a `Robot`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from phuma.errors import ConfigError
+from phuma.robots.mapping import Mapped
+from phuma.robots.model import Model, read_model
+from phuma.robots.robot import KEYPOINTS, Indices, Robot
+from phuma.rotations import Array
+
+HERE = Path(__file__).parent
+SIDES = ("left", "right")
+SOLE_PARTS = ("heel", "toe", "inner", "outer", "corners")
+
+
+def built_in_robots() -> tuple[str, ...]:
+    """Names that `load_robot` knows without a folder."""
+    return tuple(sorted(p.parent.name for p in HERE.glob("*/robot.json")))
+
+
+def load_robot(spec: str | Path) -> Robot:
+    """A built-in robot by its name, or the robot in a folder that holds model.xml and robot.json."""
+    folder = _find(spec)
+    model = read_model(folder / "model.xml")
+    mapped = Mapped(folder / "robot.json", model.joint_names, model.body_names)
+    velocity = _positive(mapped, "velocity_limit", mapped.joint_values("velocity_limit"))
+    torque = _positive(mapped, "torque_limit", _else_model(mapped, "torque_limit", model.torque_limit))
+    keypoint_body, keypoint_offset = _keypoints(mapped)
+    sole_body, sole_point, sole_side, sole_corners = _soles(mapped)
+    return Robot(
+        name=folder.name,
+        folder=folder,
+        joint_names=model.joint_names,
+        body_names=model.body_names,
+        parents=model.parents,
+        body_pos=model.body_pos,
+        body_quat=model.body_quat,
+        joint_body=model.joint_body,
+        joint_axis=model.joint_axis,
+        joint_anchor=model.joint_anchor,
+        lower=model.lower,
+        upper=model.upper,
+        velocity_limit=velocity,
+        torque_limit=torque,
+        default_pose=_pose(mapped, "default_pose", model),
+        default_height=mapped.number(mapped.data["default_height"], "default_height"),
+        shared_pose=_pose(mapped, "shared_pose", model),
+        keypoint_body=keypoint_body,
+        keypoint_offset=keypoint_offset,
+        sole_body=sole_body,
+        sole_point=sole_point,
+        sole_side=sole_side,
+        sole_corners=sole_corners,
+        subsets=_subsets(mapped),
+        anchor_body=mapped.body_names[mapped.body(mapped.data["anchor_body"], "anchor_body")],
+        key_bodies=tuple(mapped.body_names[mapped.body(b, "key_bodies")] for b in mapped.names("key_bodies")),
+        armature=_else_model(mapped, "armature", model.armature),
+        stiffness=_else_model(mapped, "stiffness", np.nan_to_num(model.stiffness)),
+        damping=_else_model(mapped, "damping", np.nan_to_num(model.damping)),
+    )
+
+
+def _find(spec: str | Path) -> Path:
+    if isinstance(spec, str) and spec in built_in_robots():
+        return HERE / spec
+    folder = Path(spec)
+    if folder.is_dir():
+        return folder.resolve()
+    known = ", ".join(built_in_robots())
+    raise ConfigError(
+        f"there is no robot {str(spec)!r}; built in are {known}, or give a folder with model.xml and robot.json"
+    )
+
+
+def _else_model(mapped: Mapped, key: str, of_model: Array) -> Array:
+    """(N,) the mapping's values, and the model's where the mapping says nothing."""
+    given = mapped.joint_values(key, default=np.nan)
+    return np.where(np.isnan(given), of_model, given)
+
+
+def _positive(mapped: Mapped, key: str, values: Array) -> Array:
+    for name, value in zip(mapped.joint_names, values):
+        if np.isnan(value):
+            raise mapped.fault(f"{key} of joint {name!r} is neither here nor in the model; give it under {key!r}")
+        if not value > 0:
+            raise mapped.fault(f"{key} of joint {name!r} is {value:g}; it must be positive")
+    return values
+
+
+def _pose(mapped: Mapped, key: str, model: Model) -> Array:
+    """(N,) angles of a pose, zero where it says nothing, within the limits."""
+    pose = mapped.joint_values(key, default=0.0)
+    for name, angle, lo, hi in zip(mapped.joint_names, pose, model.lower, model.upper):
+        if not lo <= angle <= hi:
+            raise mapped.fault(f"{key}: {name} at {angle:g} lies outside its range {lo:g} to {hi:g}")
+    return pose
+
+
+def _keypoints(mapped: Mapped) -> tuple[Indices, Array]:
+    for name in mapped.table("keypoints"):
+        if name not in KEYPOINTS:
+            raise mapped.fault(f"keypoints: {name!r} is not one; they are {', '.join(KEYPOINTS)}")
+    bodies, offsets = [], []
+    for name in KEYPOINTS:
+        entry = mapped.part("keypoints", name, ("body",), ("offset",))
+        bodies.append(mapped.body(entry["body"], f"keypoints: {name}"))
+        offsets.append(mapped.points(entry.get("offset", [0, 0, 0]), f"keypoints: {name}: offset", (3,)))
+    return np.array(bodies, dtype=np.intp), np.array(offsets)
+
+
+def _soles(mapped: Mapped) -> tuple[Indices, Array, Array, Array]:
+    bodies, points, sides, corners = [], [], [], []
+    for side in SIDES:
+        entry = mapped.part("soles", side, ("body", *SOLE_PARTS))
+        bodies += [mapped.body(entry["body"], f"soles: {side}")] * 2
+        of = {k: mapped.points(entry[k], f"soles: {side}: {k}", (4, 3) if k == "corners" else (3,)) for k in SOLE_PARTS}
+        points += [of["heel"], of["toe"]]
+        sides.append([of["inner"], of["outer"]])
+        corners.append(of["corners"])
+    return np.array(bodies, dtype=np.intp), np.array(points), np.array(sides), np.array(corners)
+
+
+def _subsets(mapped: Mapped) -> dict[str, tuple[str, ...]]:
+    """A subset is given by what it leaves out: {"21": {"without": ["*_wrist_*"]}}."""
+    out = {}
+    for name in mapped.table("subsets"):
+        patterns = mapped.part("subsets", name, ("without",))["without"]
+        if not isinstance(patterns, list):
+            raise mapped.fault(f"subsets: {name}: without is {patterns!r}; expected a list of joint names")
+        dropped = {i for p in patterns for i in mapped.joints_like(str(p), f"subsets: {name}")}
+        out[name] = tuple(n for i, n in enumerate(mapped.joint_names) if i not in dropped)
+    return out

@@ -1,0 +1,205 @@
+"""The solver's derivatives, optimum and promises."""
+
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+import pytest
+
+from phuma import rotations as rot
+from phuma.contact import FootContacts
+from phuma.curation import curate
+from phuma.motion import HumanMotion
+from phuma.retargeting import retarget_motion
+from phuma.retargeting.config import FAMILY, SolveCfg
+from phuma.retargeting.physink import _problem, _start, _weights, robot_points, solve
+from phuma.retargeting.target import adapted_body, make_target, shared_keypoints
+from phuma.robots import load_robot
+from phuma.robots.kinematics import point_positions, points_of
+from phuma.skeleton import INDEX
+from phuma.sources.synth import generate
+
+ROBOTS = ("g1", "h1_2")
+ALL = FAMILY["physink+collision"]
+
+
+@pytest.fixture(scope="module", params=ROBOTS)
+def robot(request):
+    return load_robot(request.param)
+
+
+def curated(kind="walk", seconds=2.0, seed=0):
+    return curate(generate(kind, seconds, seed).motion)
+
+
+def random_configuration(robot, frames, seed=0):
+    rng = np.random.default_rng(seed)
+    return (
+        rng.normal(size=(frames, 3)),
+        rot.normalize(rng.normal(size=(frames, 4))),
+        rng.uniform(robot.lower, robot.upper, (frames, len(robot.joint_names))),
+    )
+
+
+def test_kinematics_equal_mujocos(robot):
+    model = mujoco.MjModel.from_xml_path(str(robot.folder / "model.xml"))
+    data = mujoco.MjData(model)
+    bodies = np.arange(len(robot.body_names))
+    offset = np.random.default_rng(1).normal(size=(len(bodies), 3))
+    root_pos, root_quat, q = random_configuration(robot, 30)
+    mine = point_positions(robot, points_of(robot, bodies, offset), root_pos, root_quat, q)
+    for t in range(30):
+        data.qpos[:] = np.concatenate([root_pos[t], root_quat[t], q[t]])
+        mujoco.mj_kinematics(model, data)
+        turned = np.einsum("bij,bj->bi", data.xmat[1:].reshape(-1, 3, 3), offset)
+        np.testing.assert_allclose(mine[t], data.xpos[1:] + turned, atol=1e-10)
+
+
+def test_the_gradient_is_that_of_the_cost_by_finite_differences(robot):
+    """All terms at once, at a place where every one of them is awake."""
+    clip = curated("kick", seconds=1.0)
+    target = make_target(clip.motion, clip.contact, robot)
+    stance = (clip.contact.ratio > 0.5).astype(float)
+    problem = _problem(target, stance, robot, ALL, SolveCfg(), 0, 8)
+    w = _weights(problem, ALL, SolveCfg(), 0.5, 1.0)
+    rng = np.random.default_rng(0)
+    x = _start(target, robot)[:8]
+    x = x + rng.normal(0, 0.15, x.shape)
+    problem.evaluate(x, w)
+    gradient = problem._gradient.copy().reshape(x.shape)
+    for _ in range(60):
+        t, i = rng.integers(8), rng.integers(x.shape[1])
+        step = np.zeros_like(x)
+        step[t, i] = 1e-6
+        slope = (problem.evaluate(x + step, w) - problem.evaluate(x - step, w)) / 2e-6
+        assert gradient[t, i] == pytest.approx(slope, rel=2e-4, abs=2e-4 * np.abs(gradient).max())
+
+
+def test_the_adapted_body_has_the_robots_bones(robot):
+    body = adapted_body(generate("stand", 1.0, 4).motion.body, robot)
+    keypoints = shared_keypoints(robot)
+    joints = body.joints - body.joints[0]
+    for side in ("left", "right"):
+        np.testing.assert_allclose(joints[INDEX[f"{side}_hip"]], keypoints[f"{side}_hip"], atol=1e-9)
+        np.testing.assert_allclose(joints[INDEX[f"{side}_shoulder"]], keypoints[f"{side}_shoulder"], atol=1e-9)
+        for a, b in (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist")):
+            mine = np.linalg.norm(joints[INDEX[f"{side}_{b}"]] - joints[INDEX[f"{side}_{a}"]])
+            robots = np.linalg.norm(keypoints[f"{side}_{b}"] - keypoints[f"{side}_{a}"])
+            assert mine == pytest.approx(robots, abs=1e-9)
+
+
+def test_a_motion_that_the_robot_itself_made_is_recovered(robot):
+    """Targets taken from the robot's own kinematics: the solver has to find points where they were."""
+    clip = curated("reach", seconds=1.5, seed=2)
+    made = retarget_motion(clip.motion, clip.contact, robot, "sink+feasibility")
+    points = points_of(robot, *robot_points(robot))
+    place = point_positions(robot, points, made.root_pos, made.root_quat, made.joint_pos)
+    target = make_target(clip.motion, clip.contact, robot)
+    joints = target.motion.pose.position.copy()
+    for k, name in enumerate(robot.keypoints):
+        joints[:, INDEX[name]] = place[:, k]
+    pose = type(target.motion.pose)(joints, target.motion.pose.rotation)
+    known = replace(target)
+    object.__setattr__(known, "motion", _WithPose(target.motion, pose))
+    cfg = SolveCfg(max_steps=30, tolerance=1e-9)
+    found = solve(known, np.zeros((len(clip.motion), 4)), robot, FAMILY["sink+feasibility"], cfg)
+    again = point_positions(robot, points, found.root_pos, found.root_quat, found.joint_pos)
+    assert np.linalg.norm(again[:, :13] - place[:, :13], axis=-1).max() < 0.01
+
+
+class _WithPose(HumanMotion):
+    """A motion whose joints are where we say, not where its bones put them."""
+
+    def __init__(self, motion, pose):
+        self.__dict__.update(motion.__dict__)
+        self.__dict__["pose"] = pose
+
+
+def moved(clip, angle, shift):
+    turn = rot.from_axis("z", angle)
+    quat = clip.motion.joint_quat.copy()
+    quat[:, 0] = rot.multiply(turn, quat[:, 0])
+    return replace(clip.motion, root_pos=rot.rotate(turn, clip.motion.root_pos) + shift, joint_quat=quat), turn
+
+
+def test_the_optimum_does_not_depend_on_heading_or_place(robot):
+    clip = curated("walk", seconds=2.0)
+    shift = np.array([5.0, -3.0, 0.0])
+    there, turn = moved(clip, 1.9, shift)
+    here = retarget_motion(clip.motion, clip.contact, robot, "physink")
+    other = retarget_motion(there, clip.contact, robot, "physink")
+    np.testing.assert_allclose(other.joint_pos, here.joint_pos, atol=2e-3)
+    scale = here.report["scale"]
+    np.testing.assert_allclose(other.root_pos, rot.rotate(turn, here.root_pos) + scale * shift, atol=2e-3)
+
+
+def test_the_optimum_does_not_depend_on_left_and_right(robot):
+    clip = curated("kick", seconds=2.0, seed=1)
+    here = retarget_motion(clip.motion, clip.contact, robot, "physink")
+    mirrored = retarget_motion(clip.motion.mirror(), clip.contact.mirror(), robot, "physink")
+    np.testing.assert_allclose(mirrored.root_pos, here.root_pos * [1, -1, 1], atol=5e-3)
+    for name in ("fidelity", "non_floating", "non_skating", "position_error_cm"):
+        assert mirrored.report["metrics"][name] == pytest.approx(here.report["metrics"][name], abs=1.0)
+
+
+@pytest.mark.parametrize("kind", ["jump", "lunge", "twist"])
+def test_limits_are_never_crossed_and_contact_holds(robot, kind):
+    clip = curated(kind, seconds=4.0, seed=3)
+    out = retarget_motion(clip.motion, clip.contact, robot, "physink")
+    scores = out.report["metrics"]
+    assert scores["feasibility"] == 100.0
+    assert (out.joint_pos >= 0.98 * robot.lower - 1e-9).all()
+    assert (out.joint_pos <= 0.98 * robot.upper + 1e-9).all()
+    assert min(scores["non_floating"], scores["non_penetration"]) > 99.5
+    assert scores["stance_roll_deg"] < 3
+
+
+def test_each_added_loss_improves_its_own_metric(robot):
+    clip = curated("walk", seconds=4.0, seed=1)
+    score = {m: retarget_motion(clip.motion, clip.contact, robot, m).report["metrics"] for m in FAMILY}
+    assert score["sink+feasibility"]["feasibility"] >= score["sink"]["feasibility"]
+    for name in ("non_floating", "non_penetration"):
+        assert score["sink+ground"][name] > score["sink+feasibility"][name]
+    assert score["physink"]["non_skating"] > score["sink+ground"]["non_skating"]
+
+
+def test_the_same_bits_on_every_run():
+    clip = curated("walk", seconds=2.0)
+    robot = load_robot("g1")
+    a, b = (retarget_motion(clip.motion, clip.contact, robot) for _ in range(2))
+    assert a.joint_pos.tobytes() == b.joint_pos.tobytes()
+
+
+def test_pieces_agree_with_the_whole():
+    """A long clip is solved in windows; a short one may be too, and has to come out nearly the same."""
+    clip = curated("walk", seconds=8.0, seed=2)
+    robot = load_robot("g1")
+    whole = retarget_motion(clip.motion, clip.contact, robot, "physink")
+    pieces = retarget_motion(clip.motion, clip.contact, robot, "physink", SolveCfg(window=110, overlap=40))
+    assert np.abs(pieces.joint_pos - whole.joint_pos).mean() < 0.02
+    assert np.linalg.norm(pieces.root_pos - whole.root_pos, axis=1).max() < 0.03
+    for name in ("fidelity", "feasibility", "non_floating", "non_skating"):
+        assert pieces.report["metrics"][name] > whole.report["metrics"][name] - 1.5
+
+
+@pytest.mark.parametrize(("seconds", "fps"), [(1.0, 30.0), (2.0, 50.0)])
+def test_other_lengths_and_rates(seconds, fps):
+    clip = curate(generate("walk", seconds, 0).motion)
+    motion = replace(clip.motion, fps=fps)
+    out = retarget_motion(motion, FootContacts(clip.contact.ratio, fps), load_robot("g1"), "physink")
+    assert out.fps == fps
+    assert out.report["metrics"]["feasibility"] == 100.0
+
+
+def test_an_impossible_motion_is_flagged_and_finite():
+    """A person who spins and teleports: never an exception, never NaN."""
+    clip = curated("stand", seconds=2.0)
+    rng = np.random.default_rng(0)
+    wild = replace(
+        clip.motion,
+        root_pos=clip.motion.root_pos + rng.normal(0, 1.0, clip.motion.root_pos.shape),
+        joint_quat=rot.normalize(rng.normal(size=clip.motion.joint_quat.shape)),
+    )
+    out = retarget_motion(wild, clip.contact, load_robot("g1"))
+    assert np.isfinite(out.joint_pos).all()
+    assert out.report["flags"]

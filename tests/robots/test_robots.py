@@ -1,4 +1,4 @@
-"""The built-in robots: the same machine as Unitree's files describe, and the laws that any robot must keep."""
+"""Laws that the built-in robots keep."""
 
 from __future__ import annotations
 
@@ -7,132 +7,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+pytest.importorskip("mujoco")
+
 from phuma import rotations as rot
 from phuma.errors import ConfigError
 from phuma.robots import KEYPOINTS, Robot, built_in_robots, load_robot
 from phuma.skeleton import JOINTS
-from tests.robots.originals import original
+from tests.robots.posing import NAMES, compiled, forward, half_extent, other, points, posed, some_poses, swap
 
-mujoco = pytest.importorskip("mujoco")
-NAMES = ("g1", "h1_2")
 MIRROR = np.array([1.0, -1.0, 1.0])
 
 
 @pytest.fixture(params=NAMES)
 def robot(request) -> Robot:
     return load_robot(request.param)
-
-
-def compiled(robot: Robot):
-    return mujoco.MjModel.from_xml_path(str(robot.model_file))
-
-
-def posed(model, joints, height: float = 0.0):
-    """The model's data at these joint angles, its root level at the given height."""
-    data = mujoco.MjData(model)
-    data.qpos[:3], data.qpos[3:7], data.qpos[7:] = (0, 0, height), rot.IDENTITY, joints
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_collision(model, data)
-    return data
-
-
-def forward(robot: Robot, joints) -> tuple[np.ndarray, np.ndarray]:
-    """Body positions (B, 3) and rotations (B, 4) wxyz with the root at the origin, by the equation of `Robot`."""
-    pos, quat = np.zeros((robot.n_bodies, 3)), np.tile(rot.IDENTITY, (robot.n_bodies, 1))
-    for b in range(robot.n_bodies):
-        if (a := robot.parents[b]) >= 0:
-            pos[b] = pos[a] + rot.rotate(quat[a], robot.body_pos[b])
-            quat[b] = rot.multiply(quat[a], robot.body_quat[b])
-        for j in np.flatnonzero(robot.joint_body == b):
-            turn = rot.from_rotvec(joints[j] * robot.joint_axis[j])
-            anchor = robot.joint_anchor[j]
-            pos[b] += rot.rotate(quat[b], anchor - rot.rotate(turn, anchor))
-            quat[b] = rot.multiply(quat[b], turn)
-    return pos, quat
-
-
-def points(robot: Robot, joints, body, offset) -> np.ndarray:
-    pos, quat = forward(robot, joints)
-    return pos[body] + rot.rotate(quat[body], offset)
-
-
-def other(name: str) -> str:
-    return name.replace("left", "#").replace("right", "left").replace("#", "right")
-
-
-def swap(names: tuple[str, ...]) -> list[int]:
-    return [names.index(other(n)) for n in names]
-
-
-def some_poses(robot: Robot, count: int, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).uniform(robot.lower, robot.upper, (count, robot.n_joints))
-
-
-# The same machine as the original
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_kinematics_are_the_originals(name):
-    source = original(name)
-    robot, theirs = load_robot(name), mujoco.MjModel.from_xml_path(str(source.mjcf))
-    ours = compiled(robot)
-    for joints in some_poses(robot, 200):
-        a, b = posed(ours, joints), posed(theirs, joints)
-        ids = [theirs.body(n).id for n in robot.body_names]
-        np.testing.assert_allclose(a.xpos[1:], b.xpos[ids], atol=1e-6)
-        np.testing.assert_allclose(np.abs(np.sum(a.xquat[1:] * b.xquat[ids], axis=1)), 1, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_masses_and_inertias_are_the_originals(name):
-    theirs = mujoco.MjModel.from_xml_path(str(original(name).mjcf))
-    robot = load_robot(name)
-    ours = compiled(robot)
-    assert ours.body_mass.sum() == pytest.approx(theirs.body_mass.sum(), rel=1e-9)
-    for joints in some_poses(robot, 20):
-        a, b = (_mass_matrix(m, joints) for m in (ours, theirs))
-        # Relative to what the two coordinates would have each alone: a coupling near zero has no relative error.
-        scale = np.sqrt(np.outer(np.diag(b), np.diag(b)))
-        assert np.diag(b).min() > 0
-        assert (np.abs(a - b) / scale).max() < 1e-3
-
-
-def _mass_matrix(model, joints) -> np.ndarray:
-    data = posed(model, joints)
-    mujoco.mj_crb(model, data)
-    full = np.zeros((model.nv, model.nv))
-    mujoco.mj_fullM(model, data, full)
-    return full - np.diag(model.dof_armature)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_joint_order_and_limits_are_the_originals(name):
-    source, robot = original(name), load_robot(name)
-    theirs = mujoco.MjModel.from_xml_path(str(source.mjcf))
-    limits = source.urdf_limits()
-    assert robot.joint_names == tuple(theirs.joint(j).name for j in range(1, theirs.njnt))
-    assert sorted(robot.joint_names) == sorted(limits)
-    for key, ours in (
-        ("lower", robot.lower),
-        ("upper", robot.upper),
-        ("effort", robot.torque_limit),
-        ("velocity", robot.velocity_limit),
-    ):
-        np.testing.assert_allclose(ours, [limits[n][key] for n in robot.joint_names], atol=1e-5, err_msg=key)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_soles_are_the_extents_of_the_feet(name):
-    source, robot = original(name), load_robot(name)
-    for s, side in enumerate(("left", "right")):
-        foot = source.mesh(f"{side}_ankle_roll_link")
-        sole = robot.sole_corners[s]
-        np.testing.assert_allclose(sole.min(axis=0), foot.min(axis=0), atol=2e-3)
-        np.testing.assert_allclose(sole.max(axis=0)[:2], foot.max(axis=0)[:2], atol=2e-3)
-
-
-# Laws
 
 
 def test_built_in_robots_are_these_two():
@@ -199,26 +87,10 @@ def test_nothing_of_the_robot_lies_below_its_soles(robot):
     model = compiled(robot)
     data = posed(model, level(robot))
     lowest = min(
-        (data.geom_xpos[g] - _half_extent(model, data, g))[2] for g in range(model.ngeom) if model.geom_bodyid[g]
+        (data.geom_xpos[g] - half_extent(model, data, g))[2] for g in range(model.ngeom) if model.geom_bodyid[g]
     )
     soles = points(robot, level(robot), robot.sole_body, robot.sole_point)[:, 2]
     assert lowest == pytest.approx(soles.min(), abs=2e-4)
-
-
-def _half_extent(model, data, geom: int) -> np.ndarray:
-    """(3,) of a geom in the world, exact for the shapes used here."""
-    turn, size = data.geom_xmat[geom].reshape(3, 3), model.geom_size[geom]
-    kind = mujoco.mjtGeom(int(model.geom_type[geom]))
-    if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
-        return np.full(3, size[0])
-    if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        return size[0] + np.abs(turn[:, 2]) * size[1]
-    if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
-        return size[0] * np.sqrt(np.maximum(0, 1 - turn[:, 2] ** 2)) + np.abs(turn[:, 2]) * size[1]
-    if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
-        return np.sqrt((turn**2) @ size**2)
-    assert kind == mujoco.mjtGeom.mjGEOM_BOX
-    return np.abs(turn) @ size
 
 
 def level(robot: Robot) -> np.ndarray:
@@ -273,23 +145,6 @@ def test_shapes_mirror_each_other(robot):
         np.testing.assert_array_equal(model.geom_type[left], model.geom_type[right])
         np.testing.assert_allclose(model.geom_size[left], model.geom_size[right], atol=1e-6)
         np.testing.assert_allclose(model.geom_pos[left] * MIRROR, model.geom_pos[right], atol=1e-6)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_shapes_lie_within_the_links(name):
-    """No shape reaches more than a centimetre beyond the box around the link's real shape."""
-    source, robot = original(name), load_robot(name)
-    model = compiled(robot)
-    data = posed(model, np.zeros(robot.n_joints))
-    for body, parts in ((b, source.meshes_of(b)) for b in robot.body_names):
-        geoms = np.flatnonzero(model.geom_bodyid == model.body(body).id)
-        shape = np.concatenate(parts)
-        place, turn = data.body(body).xpos, data.body(body).xmat.reshape(3, 3)
-        for g in geoms:
-            middle, half = data.geom_xpos[g], _half_extent(model, data, g)
-            real = place + shape @ turn.T
-            assert (middle - half > real.min(axis=0) - 0.01).all(), (body, g)
-            assert (middle + half < real.max(axis=0) + 0.01).all(), (body, g)
 
 
 def test_shared_pose_is_a_t_pose(robot):

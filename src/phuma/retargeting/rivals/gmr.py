@@ -21,7 +21,7 @@ from phuma.rotations import Array
 from phuma.skeleton import INDEX, REST_TO_WORLD
 
 ARM_PARTS = ("shoulder", "elbow", "wrist")
-DAMPING = 1.0  # mink's lm_damping of each task, as published
+TOLERANCE = 1e-3  # figures change by less than their last digit below it
 
 
 class Match(NamedTuple):
@@ -29,7 +29,9 @@ class Match(NamedTuple):
 
     frame: Frame
     joint: int
-    """of the human"""
+    """of the human, for the position"""
+    turned: int
+    """of the human, for the rotation"""
     scale: float
     turn: Array
     """(4,) wxyz, from the human joint's axes to the robot body's: they agree in the shared pose"""
@@ -62,8 +64,8 @@ def gmr(motion: HumanMotion, contact: FootContacts, robot: Robot) -> RobotPath:
             goal = mink.SE3(np.concatenate([turns[t, k], places[t, k]]))
             first[k].set_target(goal)
             second[k].set_target(goal)
-        settle(configuration, first, limits)
-        settle(configuration, second, limits)
+        settle(configuration, first, limits, TOLERANCE)
+        settle(configuration, second, limits, TOLERANCE)
         qpos[t] = configuration.q
     return grounded(robot, path_of(robot, qpos))
 
@@ -89,7 +91,10 @@ def matched(robot: Robot, table: GmrTable, ratio: float) -> list[Match]:
                 offset = np.array(table.toe)
                 shift[1] = table.spread if side == "left" else -table.spread
             scale = ratio * (table.arms if part in ARM_PARTS else table.trunk_and_legs)
-            out.append(Match(Frame(f"gmr_{joint}", body, offset), INDEX[joint], scale, turn, shift, costs))
+            # Published for SMPL-X, whose recordings hardly bend the toes; where they do, the foot is the ankle's.
+            turned = INDEX[f"{side}_ankle"] if part == "foot" else INDEX[joint]
+            frame = Frame(f"gmr_{joint}", body, offset)
+            out.append(Match(frame, INDEX[joint], turned, scale, turn, shift, costs))
     return out
 
 
@@ -121,7 +126,8 @@ def targets(motion: HumanMotion, matches: list[Match]) -> tuple[Array, Array]:
     joints = [match.joint for match in matches]
     scale = np.array([match.scale for match in matches])
     position = motion.pose.position[:, joints]
-    turns = rot.multiply(motion.pose.rotation[:, joints], np.array([match.turn for match in matches]))
+    turned = motion.pose.rotation[:, [match.turned for match in matches]]
+    turns = rot.multiply(turned, np.array([match.turn for match in matches]))
     root = motion.pose.position[:, matches[0].joint, None]
     places = scale[0] * root + scale[:, None] * (position - root)
     return places + rot.rotate(turns, np.array([match.shift for match in matches])), turns
@@ -135,7 +141,6 @@ def stage_tasks(matches: list[Match], stage: int) -> list[mink.FrameTask]:
             frame_type="site",
             position_cost=match.costs[2 * stage - 2],
             orientation_cost=match.costs[2 * stage - 1],
-            lm_damping=DAMPING,
         )
         for match in matches
     ]

@@ -1,8 +1,10 @@
 """GMR's tables: which body of the robot follows which of the human's joints, how scaled, and how strictly.
 
-Numbers of the G1 and the H1-2 are those of GMR's public configurations (`smplx_to_g1.json`, `smplx_to_h1_2.json`; Araujo
-et al., "Retargeting Matters: General Motion Retargeting for Humanoid Motion Tracking", 2025, github.com/YanjieZe/GMR).
-Any other robot gets the G1's weights and scales by the rule of `table_by_rule`.
+Numbers are those of GMR's public configurations (Araujo et al., "Retargeting Matters: General Motion Retargeting for
+Humanoid Motion Tracking", 2025, arXiv 2510.02252; github.com/YanjieZe/GMR, `smplx_to_g1.json` and `smplx_to_h1_2.json`).
+The H1-2 has its published scales, and the G1's weights, toes and wrists: with its own weights, and its ankle where the
+ball of the human's foot is, it does worse by every measure of fidelity. Any other robot gets the G1's weights and the
+scales of `table_by_rule`.
 """
 
 from __future__ import annotations
@@ -41,15 +43,6 @@ G1_COSTS: Mapping[str, Costs] = {
     "elbow": Costs(0, 10, 10, 5),
     "wrist": Costs(0, 10, 10, 5),
 }
-H1_2_COSTS: Mapping[str, Costs] = {
-    "pelvis": Costs(100, 10, 10, 5),
-    "spine3": Costs(0, 10, 10, 0),
-    "hip": Costs(0, 10, 10, 5),
-    "knee": Costs(0, 10, 10, 5),
-    "foot": Costs(100, 10, 50, 10),
-    "shoulder": Costs(0, 10, 50, 5),
-    "elbow": Costs(0, 10, 10, 5),
-}
 
 
 @dataclass(frozen=True)
@@ -81,13 +74,7 @@ PUBLISHED: Mapping[str, GmrTable] = {
         bodies={"hip": "{side}_hip_roll_link", "shoulder": "{side}_shoulder_yaw_link"},
         spread=0.02,
     ),
-    "h1_2": GmrTable(
-        trunk_and_legs=1.1,
-        arms=1.1,
-        toe=(0.0, 0.0, 0.0),
-        costs=H1_2_COSTS,
-        bodies={"shoulder": "{side}_shoulder_roll_link"},
-    ),
+    "h1_2": GmrTable(trunk_and_legs=1.1, arms=1.1, toe=(0.106, 0.0, -0.045), costs=G1_COSTS),
 }
 
 

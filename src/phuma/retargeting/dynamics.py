@@ -133,7 +133,7 @@ def _bear(columns: Array, force: Array) -> Array:
     """(C,) forces p >= 0 that minimise  |r|^2 + share^2 |tau / limit|^2  with  [r; tau] = force - columns p."""
     share = np.ones(len(force))
     share[6:] = TORQUE_SHARE
-    return nnls(share[:, None] * columns, share * force)[0]
+    return nnls(share[:, None] * columns, share * force, maxiter=100 * columns.shape[1])[0]
 
 
 def _jerk(joint_pos: Array, fps: float) -> Array:
@@ -144,9 +144,7 @@ def _jerk(joint_pos: Array, fps: float) -> Array:
     return np.pad(jerk, (1, 2), mode="edge")
 
 
-def _report(
-    robot: Robot, force: Array, weight: float, near: Array, vertical: Array, jerk: Array
-) -> DynamicsReport:
+def _report(robot: Robot, force: Array, weight: float, near: Array, vertical: Array, jerk: Array) -> DynamicsReport:
     ratio = (np.abs(force[:, 6:]) / robot.torque_limit).max(axis=1)
     residual = force[:, :6] / weight
     size = np.linalg.norm(residual[:, :3], axis=1)

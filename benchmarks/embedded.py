@@ -46,7 +46,8 @@ def fault_curves(made: dict[str, list[Synthetic]]) -> dict[str, tuple[np.ndarray
     kept = [(p.motion, seed) for people in made.values() for seed, p in enumerate(people) if is_kept(p.motion)]
     curves = {}
     for fault in FAULTS.values():
-        strengths = np.unique([0.0, *np.linspace(0, 1.5 * fault.strengths[-1], STEPS)[1:], *fault.strengths])
+        end = 1.5 * fault.strengths[-1] if fault.name != "chair" else 20.0  # a chair is noticed before it is one
+        strengths = np.unique([0.0, *np.linspace(0, end, STEPS)[1:], *fault.strengths])
         sample = kept[:: 1 if fault.name != "chair" else 4]  # the chair forgets the motion and keeps the body
         faulty = [[fault.apply(motion, s, seed) for motion, seed in sample] for s in strengths]
         curves[fault.name] = strengths, np.array([100 * np.mean([not is_kept(m) for m in row]) for row in faulty])

@@ -34,6 +34,7 @@ __all__ = [
     "load_robot_motion",
     "open_body",
     "read",
+    "read_all",
     "retarget",
     "robot_metrics",
     "save_clip",
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from phuma.robot_file import load_robot_motion, save_robot_motion
     from phuma.robot_motion import RobotMotion
     from phuma.robots import load_robot
-    from phuma.sources import ReadCfg, read
+    from phuma.sources import ReadCfg, read, read_all
     from phuma.sources.synth import generate
     from phuma.workflow import retarget, robot_metrics
 
@@ -67,7 +68,7 @@ _HOMES = {
     "phuma.robot_file": ("load_robot_motion", "save_robot_motion"),
     "phuma.robot_motion": ("RobotMotion",),
     "phuma.robots": ("load_robot",),
-    "phuma.sources": ("ReadCfg", "read"),
+    "phuma.sources": ("ReadCfg", "read", "read_all"),
     "phuma.sources.synth": ("generate",),
     "phuma.workflow": ("retarget", "robot_metrics"),
 }

@@ -20,6 +20,8 @@ def checked(name: str, value: Any, shape: tuple[int | str, ...]) -> NDArray[np.f
     if not np.isfinite(array).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise PhumaError(f"{name} holds {array[where]} at index {where}; every value must be finite")
+    if array.flags.writeable and array is value:
+        array = array.copy()  # else whoever made it could still change it
     array = array.view()
     array.flags.writeable = False
     return array
@@ -39,6 +41,6 @@ def checked_unit(name: str, value: Any, shape: tuple[int | str, ...], tolerance:
 def checked_fps(value: float) -> float:
     """A frame rate that a recording of a person can have."""
     fps = float(value)
-    if not (np.isfinite(fps) and 1.0 <= fps <= 2000.0):
-        raise PhumaError(f"a frame rate of {fps:g} is not plausible; expected between 1 and 2000 frames a second")
+    if not (np.isfinite(fps) and 5.0 <= fps <= 1000.0):
+        raise PhumaError(f"a frame rate of {fps:g} is not plausible; expected between 5 and 1000 frames a second")
     return fps

@@ -67,6 +67,10 @@ class Clip:
                 f"frames at {self.contact.fps:g} Hz"
             )
 
+    def __repr__(self) -> str:
+        verdict = "kept" if self.verdict.kept else "rejected: " + "; ".join(self.verdict.reasons)
+        return f"Clip({self.motion.provenance.source!r}, {self.start:.2f} to {self.end:.2f} s, {verdict})"
+
     @property
     def start(self) -> float:
         """Seconds into the source."""

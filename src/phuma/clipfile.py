@@ -65,7 +65,19 @@ def load_clip(path: str | Path) -> Clip:
     probe = Probe(Path(path))
     if not is_clip(probe):
         raise ReadError(path, f"is not a clip of ours ({FORMAT}); `phuma inspect` says what it is")
-    names = ("format", "version", "fps", "root_pos", "joint_quat", "joints", "contact", "meta", *OWN_BODY)
+    names = (
+        "format",
+        "version",
+        "joint_names",
+        "contact_names",
+        "fps",
+        "root_pos",
+        "joint_quat",
+        "joints",
+        "contact",
+        "meta",
+        *OWN_BODY,
+    )
     data = load_npz(path, [n for n in names if n in probe.arrays])
     try:
         if str(data["format"]) != FORMAT:
@@ -73,6 +85,10 @@ def load_clip(path: str | Path) -> Clip:
         if int(data["version"]) > VERSION:
             raise PhumaError(
                 f"is of version {int(data['version'])}, newer than this program's {VERSION}: pip install -U phuma"
+            )
+        if data["joint_names"].tolist() != list(JOINTS) or data["contact_names"].tolist() != list(REGIONS):
+            raise PhumaError(
+                "has joints or contacts in another order than SMPL-X's; it was not written by this program"
             )
         meta = json.loads(str(data["meta"]))
         provenance = Provenance(**meta["provenance"] | {"notes": tuple(meta["provenance"]["notes"])})

@@ -28,6 +28,9 @@ class FootContacts:
     def __len__(self) -> int:
         return len(self.ratio)
 
+    def __repr__(self) -> str:
+        return f"FootContacts({len(self)} frames at {self.fps:g} Hz)"
+
     def frames(self, first: int, last: int) -> FootContacts:
         return replace(self, ratio=self.ratio[first:last])
 

@@ -29,6 +29,8 @@ class Provenance:
     licence: str = "unknown"
     redistributable: bool | None = None
     """Whether the licence lets the data be passed on; None where that is not known"""
+    up: str = "z"
+    """Which axis of the source's own frame is up; every motion here is z-up, whatever it was"""
     start: float = 0.0
     """Seconds into the source at which this motion begins"""
     mirrored: bool = False
@@ -61,6 +63,10 @@ class HumanMotion:
 
     def __len__(self) -> int:
         return len(self.root_pos)
+
+    def __repr__(self) -> str:
+        seconds = f"{self.duration:.2f} s, {len(self)} frames at {self.fps:g} Hz"
+        return f"HumanMotion({self.provenance.source!r}, {seconds}, body {self.body.name})"
 
     @property
     def duration(self) -> float:

@@ -63,6 +63,10 @@ class RobotMotion:
     def __len__(self) -> int:
         return len(self.root_pos)
 
+    def __repr__(self) -> str:
+        seconds = f"{self.duration:.2f} s, {len(self)} frames at {self.fps:g} Hz"
+        return f"RobotMotion({self.robot}, {self.provenance.source!r}, {seconds})"
+
     @property
     def duration(self) -> float:
         return len(self) / self.fps

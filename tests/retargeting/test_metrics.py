@@ -57,8 +57,10 @@ def test_a_foot_stands_when_its_heel_or_its_toe_does():
 
 
 def test_many_motions_count_by_their_samples():
-    base = {"fidelity": 100.0, "non_floating": 100.0, "non_skating": 100.0, "frames": 100, "contact_samples": 10, "step_samples": 1}
-    other = {"fidelity": 0.0, "non_floating": 0.0, "non_skating": 0.0, "frames": 300, "contact_samples": 10, "step_samples": 3}
+    good = dict.fromkeys(("fidelity", "non_floating", "non_skating"), 100.0)
+    bad = dict.fromkeys(good, 0.0)
+    base = good | {"frames": 100, "contact_samples": 10, "step_samples": 1}
+    other = bad | {"frames": 300, "contact_samples": 10, "step_samples": 3}
     total = combine([base, other])
     assert total["fidelity"] == 25.0
     assert total["non_floating"] == 50.0

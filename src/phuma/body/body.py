@@ -63,6 +63,9 @@ class Body:
         if self.pose_dirs is not None:
             put(self, "pose_dirs", checked("pose blend shapes", self.pose_dirs, (n, 3, N_JOINTS - 1, 3, 3)))
 
+    def __repr__(self) -> str:
+        return f"Body({self.name}, legs {self.leg_length:.3f} m)"
+
     @property
     def offsets(self) -> Array:
         """(22, 3) each joint from its parent at rest; the pelvis from the origin."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -12,7 +13,8 @@ import numpy as np
 from phuma.body.body import Body
 from phuma.body.fit import fit_modes, fit_open_shape
 from phuma.body.open import open_body
-from phuma.body.smplx import GENDERS, load_smplx
+from phuma.body.smplx import GENDERS
+from phuma.body.smplx import load_smplx as _load_smplx
 from phuma.body.space import ShapeSpace
 from phuma.errors import ConfigError, ReadError
 from phuma.rotations import Array
@@ -33,6 +35,12 @@ class SmplShape(NamedTuple):
     betas: Array | None = None
     """(B,), or None when the recording has none"""
     gender: str = "neutral"
+
+
+@lru_cache(maxsize=8)
+def load_smplx(path: str, gender: str) -> ShapeSpace:
+    """Once a process: reducing a model takes seconds where the cache cannot be written."""
+    return _load_smplx(path, gender)
 
 
 def choose_body(

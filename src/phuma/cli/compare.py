@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from phuma.cli.curate import check_reading, reason_of
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.clip import Clip
 from phuma.clipfile import is_clip, load_clip
 from phuma.curation import curate
-from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.errors import ConfigError, PhumaError
 from phuma.files.probe import Probe
 from phuma.retargeting import FIVE, METHODS, retarget_motion
 from phuma.retargeting.measure import combine
@@ -46,7 +47,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print the table as JSON and nothing else")
     args = parser.parse_args(argv)
     robot = load_robot(from_options(CompareCfg, args).robot)
-    clips, failed = kept_clips(args.sources, from_options(ReadCfg, args))
+    read_cfg = from_options(ReadCfg, args)
+    check_reading(read_cfg)
+    clips, failed = kept_clips(args.sources, read_cfg)
     if not clips:
         raise ConfigError(f"no clip to compare on: curation keeps nothing of {', '.join(args.sources)}")
     rows = compare(clips, robot, split_values(args.methods, METHODS, "method"))
@@ -72,7 +75,7 @@ def kept_clips(sources: Sequence[str], read_cfg: ReadCfg) -> tuple[list[Clip], l
         except ConfigError:
             raise
         except PhumaError as e:
-            failed.append({"source": str(path), "reason": e.problem if isinstance(e, ReadError) else str(e)})
+            failed.append({"source": str(path), "reason": reason_of(e, path)})
     return clips, failed
 
 

@@ -27,6 +27,7 @@ from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.files.atomic import write_atomic
 from phuma.parallel import map_in_order
 from phuma.sources import ReadCfg, find_recordings, read_all
+from phuma.sources.bvh.match import load_joint_map
 from phuma.sources.registry import SUFFIXES, Recording
 
 RESULT, UNFINISHED = "curation.json", "curation.unfinished"
@@ -38,6 +39,10 @@ class BatchCfg:
 
     jobs: int | None = None
     """Processes to use; all cores for eight recordings or more, else one"""
+
+    def __post_init__(self) -> None:
+        if self.jobs is not None and self.jobs < 1:
+            raise ConfigError(f"--jobs {self.jobs}; expected at least 1")
 
 
 class Outcome(NamedTuple):
@@ -71,8 +76,11 @@ def curate_sources(
     """Curate everything below `sources` into `out`; returns what curation.json holds."""
     from tqdm import tqdm
 
-    check_body(read_cfg.body)
-    recordings = find_recordings(sources)
+    check_reading(read_cfg)
+    inside = [s for s in sources if (out / "clips").resolve() in (Path(s).resolve(), *Path(s).resolve().parents)]
+    if inside:
+        raise ConfigError(f"{inside[0]} lies in {out / 'clips'}, which this run would replace; choose another --out")
+    recordings = find_recordings(sources, leave_out=out)
     if not recordings:
         raise ConfigError(f"no recordings below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
     _claim(out)
@@ -88,10 +96,8 @@ def curate_sources(
             kept = sum(c["kept"] for c in clips)
             bar.set_postfix_str(f"{kept} of {len(clips)} clips kept", refresh=False)
             bar.update()
-    config = {
-        "read": {k: v if v is None else str(v) for k, v in asdict(read_cfg).items()},
-        "curate": asdict(curate_cfg),
-    }
+    reading = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(read_cfg).items()}
+    config = {"read": reading, "curate": asdict(curate_cfg)}
     limits = asdict(curate_cfg.limits)
     result = {"format": "phuma-curation", "version": 1, "phuma": __version__, "config": config, "limits": limits,
               "clips": clips, "failed": failed}  # fmt: skip
@@ -129,11 +135,24 @@ def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_
                     rows[-1]["file"] = file.as_posix()
     except ConfigError:
         raise
-    except PhumaError as e:
-        return Outcome([], {"source": str(recording.path), "reason": e.problem if isinstance(e, ReadError) else str(e)})
-    except Exception as e:  # a fault of ours must not cost the rest of a long batch
-        return Outcome([], {"source": str(recording.path), "reason": f"internal error, please report: {e!r}"})
+    except Exception as e:  # whatever it is, it must not cost the rest of a long batch
+        shutil.rmtree(out / "clips" / recording.name, ignore_errors=True)
+        return Outcome([], {"source": str(recording.path), "reason": reason_of(e, recording.path)})
     return Outcome(rows, None)
+
+
+def reason_of(e: Exception, path: Path) -> str:
+    """Why a file could not be used, in words, without its own name."""
+    if isinstance(e, ReadError) and e.path == str(path):
+        return e.problem
+    return str(e) if isinstance(e, PhumaError) else f"internal error, please report: {e!r}"
+
+
+def check_reading(cfg: ReadCfg) -> None:
+    """Faults of the options are said once, before anything is touched, not once a file."""
+    check_body(cfg.body)
+    if cfg.joint_map:
+        load_joint_map(cfg.joint_map)
 
 
 def clip_row(clip: Clip) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from phuma.body.smplx import load_smplx
 from phuma.errors import ReadError
 from phuma.files.probe import Probe
+from phuma.robot_file import load_robot_motion
 from phuma.sources.bvh.match import load_joint_map
 
 Lines = list[str]
@@ -22,6 +23,20 @@ def describe_model(probe: Probe) -> Lines:
         f"  shape    {len(space.params)} betas",
         f"  used as  --body smplx:{probe.path}",
         "  licence  SMPL-X, not to be passed on; only its 22 joints and 88 sole points are used, from your cache",
+    ]
+
+
+def describe_robot_motion(probe: Probe) -> Lines:
+    """A robot's motion, with the metrics that it was stored with."""
+    motion = load_robot_motion(probe.path)
+    metrics = motion.report.get("metrics", {})
+    return [
+        f"  format   robot motion of {motion.robot}, {len(motion.joint_names)} joints",
+        f"  source   {motion.provenance.source} ({motion.provenance.format})",
+        f"  length   {len(motion)} frames at {motion.fps:g} Hz, {motion.duration:.2f} s",
+        f"  method   {motion.report.get('method', 'not known')}",
+        *(f"  {name:24}{value:10.2f}" for name, value in metrics.items()),
+        *(f"  beware   {flag}" for flag in motion.report.get("flags", [])),
     ]
 
 
@@ -69,4 +84,16 @@ def _joint_map(probe: Probe) -> Lines:
     return lines + ([f"  unit            {given.metres_per_unit:g} m"] if given.metres_per_unit else [])
 
 
-_DOCUMENTS: dict[str, Callable[[dict[str, Any]], Lines]] = {"phuma-curation": _curation, "phuma-truth": _truth}
+def _retarget(data: dict[str, Any]) -> Lines:
+    return [
+        f"  format   result of `phuma retarget` {data['phuma']}",
+        f"  motions  {len(data['motions'])} on {data['robot']} by {data['method']}",
+        f"  failed   {len(data['failed'])} files",
+    ]
+
+
+_DOCUMENTS: dict[str, Callable[[dict[str, Any]], Lines]] = {
+    "phuma-curation": _curation,
+    "phuma-retarget": _retarget,
+    "phuma-truth": _truth,
+}

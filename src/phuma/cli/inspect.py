@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from phuma.cli.documents import describe_json, describe_model
+from phuma.cli.documents import describe_json, describe_model, describe_robot_motion
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip, Verdict
 from phuma.clipfile import is_clip, load_clip
 from phuma.curation import CurateCfg, Curation, curate
-from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.errors import ConfigError, PhumaError
 from phuma.files.probe import Probe
 from phuma.motion import HumanMotion
+from phuma.robot_file import is_robot_motion
 from phuma.sources import ReadCfg, read_all, recognise
 
 Lines = list[str]
+PICTURES = (".png", ".jpg", ".svg", ".pdf")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -31,6 +33,8 @@ def main(argv: Sequence[str]) -> int:
         "--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time"
     )
     args = parser.parse_args(argv)
+    if args.plot and args.plot.suffix.lower() not in PICTURES:
+        raise ConfigError(f"--plot {args.plot}: expected a name that ends in {', '.join(PICTURES)}")
     probe = Probe(args.file)
     kind = _document_kind(probe)
     if kind is None:
@@ -47,6 +51,8 @@ def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
     """How to describe a file that is no recording; None for one that should be."""
     if is_clip(probe):
         return _clip
+    if is_robot_motion(probe):
+        return describe_robot_motion
     if {"v_template", "J_regressor", "weights"} <= set(probe.arrays):
         return describe_model
     if probe.kind == "pickle":
@@ -59,11 +65,12 @@ def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
 def _recording(probe: Probe, read_cfg: ReadCfg, curate_cfg: CurateCfg, plot: Path | None) -> Lines:
     lines = [f"  format   {recognise(probe).FORMAT}"]
     for motion in read_all(probe.path, read_cfg):
+        lines += _motion_lines(motion)
         try:
             curation = curate(motion, curate_cfg)
         except PhumaError as e:
-            raise ReadError(probe.path, str(e)) from None
-        lines += _motion_lines(motion)
+            lines += ["", f"Curation: not possible: {e}"]
+            continue
         lines += _curation_lines(curation)
         if plot:
             draw(plot, probe.path.name, curation)
@@ -78,7 +85,7 @@ def _motion_lines(motion: HumanMotion) -> Lines:
     return [
         f"  body     {motion.body.name}{f' ({shape})' if shape else ''}, legs {motion.body.leg_length:.2f} m",
         f"  length   {len(motion)} frames at {motion.fps:g} Hz, {motion.duration:.2f} s",
-        "  axes     z up, x ahead, metres, after reading",
+        f"  up axis  {origin.up} in the file; z up, in metres, after reading",
         f"  licence  {origin.licence}; {may[origin.redistributable]}",
         *(f"  note     {note}" for note in origin.notes),
     ]

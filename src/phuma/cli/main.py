@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import io
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -22,8 +24,8 @@ COMMANDS = {
 EPILOG = """commands:
 {commands}
 
-`phuma COMMAND --help` explains one. Exit codes: 0 done, 1 some inputs could not be read (they are listed, the rest is
-done), 2 wrong use."""
+`phuma COMMAND --help` explains one. A command ends with 0 when all went well, with 1 when some of the files were
+unusable (it names them and finishes the others), with 2 when it was called wrongly."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,6 +47,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.command not in COMMANDS:
         print(f"phuma: unknown command {args.command!r}; there are: {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # names of files may hold what a terminal cannot show
+            stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, _stop)
     try:
         return import_module(f"phuma.cli.{args.command}").main(words[1:])
     except ConfigError as e:
@@ -59,3 +65,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe went away, as with `| head`
         sys.stderr.close()
         return 0
+    except OSError as e:  # a disk that is full, a folder that may not be written
+        print(f"phuma {args.command}: {e.filename or ''}: {e.strerror or e}", file=sys.stderr)
+        return 1
+
+
+def _stop(*_: object) -> None:
+    """A polite kill ends like Ctrl-C does: workers are ended too, files are whole."""
+    raise KeyboardInterrupt

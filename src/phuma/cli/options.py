@@ -57,6 +57,8 @@ def from_options(cfg: type[Cfg], args: argparse.Namespace) -> Cfg:
 def split_values(words: Sequence[str], valid: Sequence[str], what: str) -> list[str]:
     """Values given after one another or separated by commas, each one of the valid ones."""
     values = [v for word in words for v in word.split(",") if v]
+    if not values:
+        raise ConfigError(f"no {what} given; there are: {', '.join(valid)}")
     for value in values:
         if value not in valid:
             raise ConfigError(f"unknown {what} {value!r}; there are: {', '.join(valid)}")

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from phuma import __version__
+from phuma.cli.curate import check_reading, reason_of
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip
 from phuma.clipfile import is_clip, load_clip
 from phuma.curation import curate
-from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.errors import ConfigError
 from phuma.files.atomic import write_atomic
 from phuma.files.probe import Probe
 from phuma.parallel import map_in_order
@@ -46,6 +47,8 @@ class RetargetCfg:
     """Processes to use; all cores for eight files or more, else one"""
 
     def __post_init__(self) -> None:
+        if self.jobs is not None and self.jobs < 1:
+            raise ConfigError(f"--jobs {self.jobs}; expected at least 1")
         if self.method not in METHODS:
             raise ConfigError(f"unknown method {self.method!r}; there are: {', '.join(METHODS)}")
 
@@ -81,7 +84,8 @@ def retarget_sources(sources: Sequence[str], out: Path, cfg: RetargetCfg, read_c
     from tqdm import tqdm
 
     load_robot(cfg.robot)  # a fault of the robot is said once, not once a file
-    files = find_recordings(sources)
+    check_reading(read_cfg)
+    files = find_recordings(sources, leave_out=out)
     if not files:
         raise ConfigError(f"nothing to retarget below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
     jobs = cfg.jobs or ((os.cpu_count() or 1) if len(files) >= 8 else 1)
@@ -120,10 +124,8 @@ def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCf
             })  # fmt: skip
     except ConfigError:
         raise
-    except PhumaError as e:
-        return Outcome([], {"source": str(file.path), "reason": e.problem if isinstance(e, ReadError) else str(e)})
-    except Exception as e:  # a fault of ours must not cost the rest of a long batch
-        return Outcome([], {"source": str(file.path), "reason": f"internal error, please report: {e!r}"})
+    except Exception as e:  # whatever it is, it must not cost the rest of a long batch
+        return Outcome([], {"source": str(file.path), "reason": reason_of(e, file.path)})
     return Outcome(rows, None)
 
 

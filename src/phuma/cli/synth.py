@@ -33,8 +33,8 @@ class SynthCfg:
     """Frames a second"""
 
     def __post_init__(self) -> None:
-        if self.count < 1 or not 1 <= self.seconds <= 3600 or not 10 <= self.fps <= 480:
-            raise ConfigError("--count is at least 1, --seconds 1 to 3600, --fps 10 to 480")
+        if self.count < 1 or self.seed < 0 or not 1 <= self.seconds <= 3600 or not 10 <= self.fps <= 480:
+            raise ConfigError("--count is at least 1, --seed 0 or more, --seconds 1 to 3600, --fps 10 to 480")
 
 
 def main(argv: Sequence[str]) -> int:

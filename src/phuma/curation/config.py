@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 
 from phuma.errors import ConfigError
 
@@ -55,6 +56,16 @@ class CurateCfg:
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
             raise ConfigError(f"unknown preset {self.preset!r}; there are: {', '.join(PRESETS)}")
+        if self.ground is not None and not isfinite(self.ground):
+            raise ConfigError(f"the ground cannot be at {self.ground}; expected metres")
+        if not 5 <= self.rate <= 1000:
+            raise ConfigError(f"clips of {self.rate:g} frames a second; expected between 5 and 1000")
+        if not 0 < max(self.root_cutoff, self.rotation_cutoff) < self.rate / 2:
+            raise ConfigError(f"cutoffs must lie between 0 and half the rate, {self.rate / 2:g} Hz")
+        if not (self.band > 0 and 0 <= self.overlap_seconds < self.clip_seconds and self.min_seconds > 0):
+            raise ConfigError(
+                "band, clip_seconds and min_seconds are above zero, overlap_seconds less than clip_seconds"
+            )
 
     @property
     def limits(self) -> Limits:

@@ -39,6 +39,9 @@ class FrameMetrics:
     spine_support: Array
     """(T,) m from the base of support"""
 
+    def __repr__(self) -> str:
+        return f"FrameMetrics({len(self.contact_score)} frames)"
+
     def judge(self, first: int, last: int, limits: Limits) -> Verdict:
         """The verdict on frames first to last - 1."""
         clip = slice(first, last)
@@ -68,6 +71,10 @@ class Curation:
     contact: FootContacts
     frames: FrameMetrics
     cfg: CurateCfg
+
+    def __repr__(self) -> str:
+        kept = sum(c.verdict.kept for c in self.clips)
+        return f"Curation({self.motion!r}, {kept} of {len(self.clips)} clips kept, ground at {self.ground:.3f} m)"
 
     @cached_property
     def clips(self) -> tuple[Clip, ...]:
@@ -106,7 +113,15 @@ def clip_spans(frames: int, fps: float, cfg: CurateCfg) -> list[tuple[int, int]]
 
 
 def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
-    """Judge a recording: every clip of it gets a verdict with every metric."""
+    """Judge a recording: every clip of it gets a verdict with every metric.
+
+    Returns a Curation: `motion` (30 Hz, smoothed, ground at z = 0), `contact.ratio` (T, 4), `frames` with each metric
+    as an array over time, `clips` with their verdicts, and `verdict` on the recording as one piece.
+
+        curation = phuma.curate(phuma.read("walk.bvh"))
+        curation.frames.pelvis_support
+        [clip.verdict.reasons for clip in curation.clips]
+    """
     cfg = cfg or CurateCfg()
     motion = resample(motion, cfg.rate)
     if len(motion) < MIN_FRAMES:

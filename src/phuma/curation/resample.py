@@ -14,8 +14,8 @@ def resample(motion: HumanMotion, rate: float) -> HumanMotion:
     """The motion at `rate` frames a second: positions along lines, rotations along great arcs."""
     if motion.fps == rate:
         return motion
-    # A hair of tolerance keeps the last frame where the ratio of the rates is not exact in binary.
-    count = int((len(motion) - 1) / motion.fps * rate + 1e-6) + 1
+    # As long as before: beyond the last frame that frame is held, for less than its own duration.
+    count = max(1, round(len(motion) / motion.fps * rate))
     time = np.minimum(np.arange(count) * (motion.fps / rate), len(motion) - 1)
     before = np.minimum(time.astype(int), max(len(motion) - 2, 0))
     share = time - before

@@ -23,6 +23,8 @@ class Probe:
     @cached_property
     def head(self) -> bytes:
         try:
+            if self.path.exists() and not self.path.is_file():
+                raise ReadError(self.path, "is a folder or a device, not a file")
             with open(self.path, "rb") as f:
                 return f.read(HEAD_BYTES)
         except OSError as e:

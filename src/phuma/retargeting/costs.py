@@ -2,7 +2,8 @@
 
 Each adds half of weight times squared residual to the normal equations of its frame, `block` (V, V), lower triangle,
 and `slope` (V,), and returns its cost. A pseudo-Huber term rho(r) = width^2 (sqrt(1 + r^2 / width^2) - 1) is quadratic
-near zero and linear far out, as the paper's L1 and L2 norms are; it enters as a square of weight / sqrt(1 + r^2 / width^2). `place` (P, 3) and `jac` (P, V, 3) are the points of the frame and their derivatives.
+near zero and linear far out, as the paper's L1 and L2 norms are; it enters as a square of weight
+/ sqrt(1 + r^2 / width^2). `place` (P, 3) and `jac` (P, V, 3) are the points of the frame and their derivatives.
 """
 
 from __future__ import annotations

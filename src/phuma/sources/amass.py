@@ -24,7 +24,7 @@ def read_amass(probe: Probe, layout: Layout, rotvecs: NDArray[Any], model: Model
     """A motion of rotvecs (T, 66) with what the file has beside them; `model` unless the file names another."""
     path = probe.path
     expect_shape(path, "trans", probe.arrays["trans"].shape, (len(rotvecs), 3))
-    extra = _optional(probe, ("betas", "gender", "surface_model_type", *RATES))
+    extra = _optional(probe, ("betas", "gender", "surface_model_type", "licence", "redistributable", *RATES))
     rate = next((one_number(path, k, extra[k]) for k in RATES if k in extra), None)
     gender = one_text(extra["gender"]) if "gender" in extra else "neutral"
     named = one_text(extra["surface_model_type"]) if "surface_model_type" in extra else ""
@@ -34,7 +34,11 @@ def read_amass(probe: Probe, layout: Layout, rotvecs: NDArray[Any], model: Model
         betas=one_shape(path, extra["betas"]) if "betas" in extra else None,
         gender=gender if gender in GENDERS else "neutral",
     )
-    return to_motion(path, layout, SmplData(load_npz(path, ["trans"])["trans"], rotvecs, rate, shape, notes), cfg)
+    licence = one_text(extra["licence"])[:200] if "licence" in extra else None
+    may = one_number(path, "redistributable", extra["redistributable"]) if "redistributable" in extra else -1
+    trans = load_npz(path, ["trans"])["trans"]
+    data = SmplData(trans, rotvecs, rate, shape, notes, licence, None if may < 0 else may > 0)
+    return to_motion(path, layout, data, cfg)
 
 
 def _optional(probe: Probe, names: tuple[str, ...]) -> dict[str, NDArray[Any]]:

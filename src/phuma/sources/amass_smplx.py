@@ -12,7 +12,7 @@ from phuma.files.probe import Probe
 from phuma.motion import HumanMotion
 from phuma.sources.amass import BETAS, LICENCE, read_amass
 from phuma.sources.reader import ReadCfg
-from phuma.sources.smpl import Layout, betas_of, expect_shape, from_motion
+from phuma.sources.smpl import Layout, beside, betas_of, expect_shape, from_motion
 
 FORMAT = "amass-smplx"
 LAYOUT = Layout(FORMAT, up="z", licence=LICENCE, redistributable=False)
@@ -58,11 +58,18 @@ def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:
             "pose_jaw": np.zeros((n, 3)),
             "pose_eye": np.zeros((n, 6)),
             "poses": np.concatenate([rotvecs, np.zeros((n, COLUMNS - 66))], axis=1),
-            "betas": betas_of(motion, BETAS),
-            "num_betas": np.array(BETAS),
             "gender": "neutral",
             "surface_model_type": "smplx",
             "mocap_frame_rate": np.array(motion.fps),
             "mocap_time_length": np.array(motion.duration),
+            **_betas(motion),
+            **beside(motion),
         },
     )
+
+
+def _betas(motion: HumanMotion) -> dict[str, np.ndarray]:
+    """Nothing for a body that has none: zeros would be somebody's shape."""
+    if not motion.body.name.startswith("smplx:"):
+        return {}
+    return {"betas": betas_of(motion, BETAS), "num_betas": np.array(BETAS)}

@@ -8,9 +8,11 @@ module to the list in `registry.py`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf, isfinite
 from pathlib import Path
 from typing import Protocol
 
+from phuma.errors import ConfigError
 from phuma.files.probe import Probe
 from phuma.motion import HumanMotion
 
@@ -30,6 +32,13 @@ class ReadCfg:
     """Seconds into each recording at which to stop"""
     joint_map: Path | None = None
     """JSON file that says which joint of a BVH skeleton is which: see docs/bvh.md"""
+
+    def __post_init__(self) -> None:
+        if self.fps is not None and not 5 <= self.fps <= 1000:
+            raise ConfigError(f"a frame rate of {self.fps:g}; expected between 5 and 1000 frames a second")
+        start, end = 0.0 if self.start is None else self.start, inf if self.end is None else self.end
+        if not (isfinite(start) and 0 <= start < end):
+            raise ConfigError(f"from {start:g} s to {end:g} s is no part of a recording; expected 0 <= start < end")
 
 
 class Reader(Protocol):

@@ -43,7 +43,7 @@ def recognise(probe: Probe) -> Reader:
 
 
 def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[HumanMotion]:
-    """Every person in a recording."""
+    """Every person in a recording, at the file's own rate; see `read`."""
     cfg = cfg or ReadCfg()
     probe = Probe(Path(path))
     motions = recognise(probe).read(probe, cfg)
@@ -56,40 +56,64 @@ def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[H
 
 
 def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotion:
-    """The person in a recording of one."""
+    """The person in a recording of one, as a HumanMotion: z-up, metres, at the file's own rate.
+
+    The format is recognised by content. `cfg` says whose body SMPL data is put on, the true rate where the file has
+    none, and which part to take; what the reader had to decide is in `motion.provenance.notes`.
+
+        motion = phuma.read("walk.bvh")
+        motion = phuma.read("take_poses.npz", phuma.ReadCfg(body="smplx:models/", start=2.0))
+    """
     motions = read_all(path, cfg)
     if len(motions) != 1:
         raise ReadError(path, f"holds {len(motions)} people; use read_all to get them")
     return motions[0]
 
 
-def find_recordings(sources: Iterable[str | os.PathLike[str]]) -> list[Recording]:
-    """Files as they are named; folders searched through, in order of path. Names are unique."""
+def find_recordings(
+    sources: Iterable[str | os.PathLike[str]], leave_out: str | os.PathLike[str] | None = None
+) -> list[Recording]:
+    """Files as they are named; folders searched through, in order of path, but for what lies below `leave_out`.
+
+    Names are unique, also where upper and lower case are the same.
+    """
     found: list[Recording] = []
     taken: set[str] = set()
     for source in map(Path, sources):
         if source.is_dir():
             base = source.resolve().name or "root"
-            files = [(f, f"{base}/{f.relative_to(source).with_suffix('').as_posix()}") for f in _walk(source)]
+            names = [
+                (f, f"{base}/{f.relative_to(source).with_suffix('').as_posix()}") for f in _walk(source, leave_out)
+            ]
         else:
-            files = [(source, source.stem)]
-        for path, name in files:
+            names = [(source, source.stem)]
+        for path, name in names:
+            name = "/".join(part if part.strip(".") else "_" for part in name.split("/"))
             unique, n = name, 1
-            while unique in taken:
+            while unique.lower() in taken:
                 n += 1
                 unique = f"{name}~{n}"
-            taken.add(unique)
+            taken.add(unique.lower())
             found.append(Recording(path, unique))
     return found
 
 
-def _walk(folder: Path) -> list[Path]:
-    """Candidates below a folder: by suffix, not hidden, not a body's shape without a motion (AMASS has those)."""
+def _walk(folder: Path, leave_out: str | os.PathLike[str] | None) -> list[Path]:
+    """Candidates below a folder: by suffix, not hidden, not a body's shape without a motion (AMASS has those).
+
+    Linked folders are followed, each folder once, so that a loop of links ends.
+    """
+    seen = {Path(leave_out).resolve()} if leave_out is not None else set()
     files = []
-    for root, dirs, names in os.walk(folder):
+    for root, dirs, names in os.walk(folder, followlinks=True):
+        real = Path(root).resolve()
+        if real in seen:
+            dirs.clear()
+            continue
+        seen.add(real)
         dirs[:] = sorted(d for d in dirs if not d.startswith("."))
         files += [Path(root) / n for n in names if Path(n).suffix.lower() in SUFFIXES and not n.startswith(".")]
-    return sorted(f for f in files if not _without_motion(f))
+    return sorted(f for f in files if f.is_file() and not _without_motion(f))
 
 
 def _without_motion(path: Path) -> bool:

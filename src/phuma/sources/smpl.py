@@ -52,6 +52,9 @@ class SmplData:
     """None when the file has no rate"""
     shape: SmplShape
     notes: tuple[str, ...] = ()
+    licence: str | None = None
+    """What the file itself says, where it says it; else the layout's holds"""
+    redistributable: bool | None = None
 
 
 def to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> HumanMotion:
@@ -86,8 +89,9 @@ def _to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> Huma
         provenance=Provenance(
             source=str(path),
             format=layout.format,
-            licence=layout.licence,
-            redistributable=layout.redistributable,
+            licence=data.licence or layout.licence,
+            redistributable=layout.redistributable if data.licence is None else data.redistributable,
+            up=layout.up,
             notes=notes + data.notes + body_notes,
         ),
     )
@@ -100,6 +104,15 @@ def from_motion(motion: HumanMotion, up: Up) -> tuple[Array, Array]:
     quat[:, 0] = rot.multiply(to_layout, quat[:, 0])
     trans = rot.rotate(to_layout, motion.root_pos) - motion.body.joints[0]
     return trans, rot.to_rotvec(quat).reshape(len(motion), -1)
+
+
+def beside(motion: HumanMotion) -> dict[str, Any]:
+    """What a written file says of its source: a licence of its own, where that is known, goes before the layout's."""
+    origin = motion.provenance
+    if origin.licence == "unknown":
+        return {}
+    may = -1 if origin.redistributable is None else int(origin.redistributable)
+    return {"licence": origin.licence, "redistributable": np.array(may)}
 
 
 def betas_of(motion: HumanMotion, count: int) -> Array:

@@ -1,4 +1,4 @@
-"""Differential inverse kinematics on a MuJoCo model (mink), iterated to convergence: what both rivals stand on.
+"""Differential inverse kinematics on a MuJoCo model (mink), what both rivals stand on.
 
 A step solves  min_d |W (J d + e)|^2 + damping |d|^2  subject to the joint limits, as a quadratic programme. The solver
 is daqp (MIT): mink's default, quadprog, is GPL.

@@ -3,8 +3,8 @@
 Numbers are those of GMR's public configurations (Araujo et al., "Retargeting Matters: General Motion Retargeting for
 Humanoid Motion Tracking", 2025, arXiv 2510.02252): the G1's of github.com/YanjieZe/GMR (`smplx_to_g1.json`), the H1-2's
 scales of `smplx_to_h1_2.json` in its forks. The H1-2 has the G1's weights, toes and wrists, for with the weights of
-that file, and its ankle at the ball of the human's foot, it is much less faithful. Any other robot gets the G1's weights
-and the scales of `table_by_rule`.
+that file, and its ankle at the ball of the human's foot, it is much less faithful. Any other robot gets the weights of
+the G1 and the scales of `table_by_rule`.
 """
 
 from __future__ import annotations

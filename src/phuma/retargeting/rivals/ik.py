@@ -37,10 +37,10 @@ def ik(motion: HumanMotion, contact: FootContacts, robot: Robot) -> RobotPath:
     Per frame, from the previous frame's solution:  min_q sum_k w_k |x_k(q) - (s p_k + h)|^2 + w_q |q - q_default|^2
     within the joint limits, root free, where p_k are the human's pelvis, 12 joints and balls of the feet.
 
-    The factor s is the ratio of the pelvis's heights above the soles, standing straight. The ratio of leg lengths is 3 to
-    8 % less, as a robot's hips hang far below its root, and costs this method 15 to 33 points of fidelity; the factor of
-    least squares over all joints gains it 4 to 8, but on long legs makes it float. The lift h, a constant, puts the
-    robot's soles on the ground where the human's are in rest: no factor suits both legs and ankles.
+    The factor s is the ratio of the pelvis's heights above the soles, standing straight. The ratio of leg lengths is 3
+    to 8 % less, as a robot's hips hang far below its root, and costs this method 15 to 44 points of fidelity; the
+    factor of least squares over all joints gains it 2 to 9, and lets it float more, by 3 to 29 points. The lift h, a
+    constant, puts the robot's soles on the ground where the human's are in rest: no factor suits both legs and ankles.
     The balls of the feet are among the points because without them nothing would say how a foot is turned.
     """
     del contact  # this method knows of none

@@ -49,7 +49,7 @@ def load_joint_map(path: Path) -> JointMap:
     """Read {"joints": {"left_hip": "LThigh", ...}, "metres_per_unit": 0.01, "up": "y"}; every key may be left out."""
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as e:
+    except (OSError, ValueError, RecursionError) as e:
         raise ConfigError(f"{path}: cannot be read as a joint map (JSON): {e}") from None
     joints = data.get("joints", {}) if isinstance(data, dict) else None
     if not isinstance(joints, dict) or not all(isinstance(v, str) for v in joints.values()):

@@ -20,6 +20,7 @@ MAX_JOINTS = 1000
 MAX_HEADER_LINES = 20_000
 MAX_LINE = 200_000  # characters; a real row has a few thousand
 CHANNELS = {f"{a}{k}": (k, i) for i, a in enumerate("XYZ") for k in ("position", "rotation")}
+_BRACES = re.compile(r"([{}])")  # some programs put them behind the name
 _LOWER = {name.lower(): value for name, value in CHANNELS.items()}
 
 
@@ -82,8 +83,9 @@ def _numbered(path: Path, f: TextIO) -> Iterator[tuple[int, str]]:
         number += 1
         if len(line) >= MAX_LINE:
             raise ReadError(path, f"line {number} is longer than {MAX_LINE} characters: not a BVH file")
-        if line.strip():
-            yield number, line
+        for part in _BRACES.sub(r"\n\1\n", line).split("\n") if "{" in line or "}" in line else (line,):
+            if part.strip():
+                yield number, part
 
 
 def _hierarchy(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[tuple[BvhJoint, ...], int]:

@@ -40,19 +40,19 @@ def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
     samples = _sample(file, mapping)
     leg = _leg_length(samples)
     scale, unit = _scale(path, leg, given)
-    up = given.up or _up_axis(samples)
+    up = given.up or _up_axis(file, mapping, samples, leg)
     axes, how = _rest_axes(file, mapping, samples, up)
     skip = _is_inserted_t_pose(file, mapping, scale)
     body = bvh_body(samples, axes, scale)
     notes = [f"own skeleton in {unit}, {up}-up, rest pose {how}"]
     if skip:
-        notes.append("frame 0 is a T-pose put before the recording: left out")
+        notes.append("frame 0 is a T-pose put before the recording: left out, time begins after it")
     if len(file.values) != file.declared:
         notes.append(f"the header announces {file.declared} frames, the file has {len(file.values)}")
     try:
         root, quat = _convert(file, mapping, axes, scale, up, skip)
-        provenance = Provenance(str(path), FORMAT, start=0.0, notes=tuple(notes))
-        return [HumanMotion(body, root, quat, cfg.fps or file.fps, provenance)]
+        provenance = Provenance(str(path), FORMAT, up=up, notes=tuple(notes))
+        return [HumanMotion(body, root, quat, file.fps if cfg.fps is None else cfg.fps, provenance)]
     except PhumaError as e:
         raise ReadError(path, str(e)) from None
 
@@ -109,12 +109,18 @@ def _scale(path: Path, leg: float, given: JointMap) -> tuple[float, str]:
     )
 
 
-def _up_axis(samples: rest.Samples) -> str:
-    """y unless people mostly stand along z."""
+def _up_axis(file: BvhFile, mapping: dict[int, int], samples: rest.Samples, leg: float) -> str:
+    """The axis along which a T-pose in frame 0 stands; without one y, unless people stand along z as high as their legs
+    are long. (Somebody who lies along z in a y-up file has the pelvis near the floor.)"""
+    first = _pose(file, mapping, file.values[:1])
+    if rest.is_t_pose(first):
+        return "z" if abs(rest.body_axes(first)[2, 1]) > 0.8 else "y"
     ankles = 0.5 * (samples.at("left_ankle") + samples.at("right_ankle"))
     shoulders = 0.5 * (samples.at("left_shoulder") + samples.at("right_shoulder"))
     mean = (shoulders - ankles).mean(axis=0)
-    return "z" if mean[2] > 0.8 * np.linalg.norm(mean) else "y"
+    height = np.median(samples.at("pelvis"), axis=0)
+    stands_along_z = mean[2] > 0.8 * np.linalg.norm(mean)
+    return "z" if stands_along_z and abs(height[2] - leg) < abs(height[1] - leg) else "y"
 
 
 def _rest_axes(file: BvhFile, mapping: dict[int, int], samples: rest.Samples, up: str) -> tuple[dict[int, Array], str]:

@@ -56,6 +56,8 @@ def generate(
         raise ConfigError(f"no motion type is called {kind!r}; choose from {', '.join(KINDS)}")
     if not (np.isfinite(seconds) and seconds >= 1.0):
         raise ConfigError(f"a generated motion of {seconds:g} s; at least 1 s is needed")
+    if not 5 <= fps <= 1000:
+        raise ConfigError(f"a generated motion of {fps:g} frames a second; expected between 5 and 1000")
     rng = np.random.default_rng([seed, KINDS.index(kind)])
     drawn = _draw_shape(rng)
     body = open_body(drawn if shape is None else shape)

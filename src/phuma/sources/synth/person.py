@@ -43,7 +43,7 @@ class _AtEase:
     """The posture of a person at ease as a function of time; a motion adds its own to what this returns."""
 
     small: list[Function]
-    """eighteen slow drifts of unit size"""
+    """slow drifts of unit size, one for each angle that wanders"""
     breath: tuple[float, float]
     """Hz, phase"""
     arms: Array

@@ -80,7 +80,7 @@ class _Run:
 
     def foot(self, side: str, until: float) -> FootPlan:
         """The steps up to the time `until`."""
-        rng, sign = np.random.default_rng(self.habit), 1.0 if side == "left" else -1.0
+        rng, sign = np.random.default_rng([self.habit, side == "left"]), 1.0 if side == "left" else -1.0
         begin = self.first + (0.0 if side == "left" else self.step)
         half_width, toe_out = 0.5 * rng.uniform(0.03, 0.07), sign * np.radians(rng.uniform(2, 6))
         ahead = self.ahead * self.speed * self.stance

@@ -6,6 +6,7 @@ import pytest
 from phuma import rotations as rot
 from phuma.body import open_body
 from phuma.contact import FootContacts
+from phuma.curation import curate
 from phuma.errors import PhumaError
 from phuma.motion import HumanMotion
 from phuma.skeleton import INDEX, MIRROR_JOINTS, MIRROR_SOLE
@@ -38,6 +39,19 @@ def test_what_is_wrong_is_named(motion, field, spoil, says):
 def test_arrays_cannot_be_changed(motion):
     with pytest.raises(ValueError, match="read-only"):
         motion.root_pos[0, 0] = 1
+
+
+def test_whoever_made_the_arrays_cannot_change_them_either(motion):
+    mine = motion.root_pos.copy()
+    made = remade(motion, root_pos=mine)
+    mine[0] = np.nan
+    assert np.isfinite(made.root_pos).all()
+
+
+def test_printing_is_one_line(motion):
+    for thing in (motion, motion.body, FootContacts(np.zeros((5, 4)), 30.0), curate(motion), curate(motion).clips[0]):
+        assert len(repr(thing)) < 300
+        assert "\n" not in repr(thing)
 
 
 def test_mirror_reflects_every_joint_and_sole_point(motion):

@@ -173,8 +173,8 @@ def test_a_parameter_scales_what_it_names_and_nothing_else(name, axes, joints, f
     expected[np.ix_(joints, axes)] *= factor
     np.testing.assert_allclose(changed.offsets, expected, atol=1e-12)
     assert np.abs(changed.offsets - plain.offsets)[joints].max(axis=1).min() > 1e-4
-    soles = plain.soles - plain.joints[np.repeat(np.tile(BOTH["ankle"], 1), 2 * POINTS_PER_REGION)]
-    moved = changed.soles - changed.joints[np.repeat(np.tile(BOTH["ankle"], 1), 2 * POINTS_PER_REGION)]
+    ankles = np.repeat(BOTH["ankle"], 2 * POINTS_PER_REGION)
+    soles, moved = plain.soles - plain.joints[ankles], changed.soles - changed.joints[ankles]
     np.testing.assert_allclose(moved, soles * [1.0, 1.0, factor if name == "foot" else 1.0], atol=1e-12)
 
 

@@ -163,3 +163,76 @@ def test_a_killed_run_leaves_no_result_behind(mixed, tmp_path):
 
 def test_an_empty_folder_says_what_was_looked_for(tmp_path):
     assert ".bvh" in phuma("curate", tmp_path, "--out", tmp_path / "out", check=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (["--joint-map", "/nowhere.json"], "/nowhere.json"),
+        (["--fps", 0], "frame rate of 0"),
+        (["--start", "nan"], "no part of a recording"),
+        (["--start", 3, "--end", 2], "no part of a recording"),
+        (["--ground", "inf"], "ground"),
+        (["--jobs", -3], "at least 1"),
+    ],
+)
+def test_wrong_use_leaves_an_earlier_result_alone(mixed, tmp_path, args, says):
+    out = tmp_path / "out"
+    phuma("curate", mixed / "e.bvh", "--out", out, check=0)
+    before = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
+    assert says in phuma("curate", mixed, "--out", out, *args, check=2).stderr
+    assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == before
+
+
+def test_results_inside_the_source_are_not_taken_for_sources(mixed, tmp_path):
+    source = tmp_path / "s"
+    source.mkdir()
+    (source / "e.bvh").write_bytes((mixed / "e.bvh").read_bytes())
+    for _ in range(2):
+        phuma("curate", source, "--out", source / "out", check=0)
+    assert "would replace" in phuma("curate", source / "out" / "clips", "--out", source / "out", check=2).stderr
+    assert list((source / "out" / "clips").rglob("*.npz"))
+
+
+def test_odd_names_stay_inside_and_odd_files_do_not_hang(mixed, tmp_path):
+    source = tmp_path / "s"
+    (source / "sub").mkdir(parents=True)
+    data = (mixed / "e.bvh").read_bytes()
+    for name in ("...bvh", "a b.bvh", "zeile\nzwei.bvh", "ünï.bvh", "A B.bvh"):
+        (source / name).write_bytes(data)
+    os.mkfifo(source / "pipe.bvh")
+    (source / "sub" / "loop").symlink_to(source)
+    done = phuma("curate", source, source / "...bvh", "--out", tmp_path / "out", "--json", check=0)
+    files = [c["file"] for c in json.loads(done.stdout)["clips"] if c["kept"]]
+    assert len(files) == len({f.lower() for f in files}) == 10
+    assert all((tmp_path / "out" / f).resolve().is_relative_to(tmp_path / "out" / "clips") for f in files)
+    assert "not a file" in phuma("inspect", source / "pipe.bvh", check=1).stderr
+
+
+def test_a_polite_kill_ends_the_workers_too(mixed, tmp_path):
+    folder = tmp_path / "many"
+    folder.mkdir()
+    for i in range(200):
+        os.link(mixed / "e.bvh", folder / f"{i:03d}.bvh")
+    command = [sys.executable, "-m", "phuma", "curate", folder, "--out", tmp_path / "out", "--jobs", "2"]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    while not list((tmp_path / "out").glob("clips/many/*/*.npz")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.terminate()
+    assert process.wait(timeout=30) == 130
+    for _ in range(100):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("workers outlived their parent")
+
+
+def test_generated_motion_may_be_passed_on_and_claims_no_shape(tmp_path):
+    path = tmp_path / "a.npz"
+    amass_smplx.write(path, generate("stand", seconds=2.0, seed=0).motion)
+    with np.load(path) as data:
+        assert "betas" not in data
+    assert "may be passed on" in phuma("inspect", path, check=0).stdout

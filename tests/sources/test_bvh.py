@@ -1,6 +1,8 @@
 """BVH: any skeleton comes out as the person that it was, whatever its names, axes, units and rest pose."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +73,23 @@ def test_units_are_recognised_by_the_legs(tmp_path, walk, unit, per_metre):
 
 def test_files_with_z_up(tmp_path, walk):
     assert_same_person(read_text(tmp_path, bvh_text(walk, up="z")), walk)
+
+
+def test_somebody_who_lies_is_not_stood_up(tmp_path, walk):
+    """Lying along z in a y-up file looks like standing in a z-up one, but for the height of the pelvis."""
+    turn = rot.from_axis("y", np.pi / 2)  # standing becomes lying along x, which is the file's z
+    quat = walk.joint_quat.copy()
+    quat[:, 0] = rot.multiply(turn, quat[:, 0])
+    lying = replace(walk, joint_quat=quat, root_pos=np.tile([0.3, 0.0, 0.12], (len(walk), 1)))
+    got = read_text(tmp_path, bvh_text(lying))
+    assert got.provenance.up == "y"
+    assert_same_person(got, lying)
+    assert not any(clip.verdict.kept for clip in curate(got).clips)
+
+
+def test_braces_may_stand_behind_the_name(tmp_path, walk):
+    text = re.sub(r"\n\s*{", " {", bvh_text(walk))
+    assert_same_person(read_text(tmp_path, text), walk)
 
 
 def along_the_bones():

@@ -118,9 +118,8 @@ def _up_axis(file: BvhFile, mapping: dict[int, int], samples: rest.Samples, leg:
     ankles = 0.5 * (samples.at("left_ankle") + samples.at("right_ankle"))
     shoulders = 0.5 * (samples.at("left_shoulder") + samples.at("right_shoulder"))
     mean = (shoulders - ankles).mean(axis=0)
-    height = np.median(samples.at("pelvis"), axis=0)
-    stands_along_z = mean[2] > 0.8 * np.linalg.norm(mean)
-    return "z" if stands_along_z and abs(height[2] - leg) < abs(height[1] - leg) else "y"
+    height = np.median(samples.at("pelvis"), axis=0)[2] / leg
+    return "z" if mean[2] > 0.8 * np.linalg.norm(mean) and 0.6 < height < 1.6 else "y"
 
 
 def _rest_axes(file: BvhFile, mapping: dict[int, int], samples: rest.Samples, up: str) -> tuple[dict[int, Array], str]:

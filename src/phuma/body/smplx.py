@@ -2,7 +2,7 @@
 
 What is left out is exact to leave out: while jaw, eyes and fingers are at rest they move with the head and the wrists,
 so their skinning weights are counted there and their pose blend shapes vanish. The reduced data is still part of the
-model: it stays in the user's cache and goes nowhere else.
+model, so it is kept in the cache folder and written nowhere else.
 """
 
 from __future__ import annotations

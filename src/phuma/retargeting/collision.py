@@ -79,7 +79,7 @@ def self_collision(block, slope, capsules, body_p, body_r, axis, origin, weight,
         count = _derivatives(capsules, a, b, pa, pb, d, axis, origin, row, cols)
         for x in range(count):
             slope[cols[x]] += weight * row[cols[x]] * (reach - d)
-            for y in range(x + 1):
+            for y in range(x, count):
                 block[cols[x], cols[y]] += weight * row[cols[x]] * row[cols[y]]
         cost += 0.5 * weight * (reach - d) ** 2
     return cost

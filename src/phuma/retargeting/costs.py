@@ -1,9 +1,10 @@
 """The terms of the retargeting objective, one function each, compiled.
 
-Each adds half of weight times squared residual to the normal equations of its frame, `block` (V, V), lower triangle,
+Each adds half of weight times squared residual to the normal equations of its frame, `block` (V, V), upper triangle,
 and `slope` (V,), and returns its cost. A pseudo-Huber term rho(r) = width^2 (sqrt(1 + r^2 / width^2) - 1) is quadratic
 near zero and linear far out, as the paper's L1 and L2 norms are; it enters as a square of weight
-/ sqrt(1 + r^2 / width^2). `place` (P, 3) and `jac` (P, V, 3) are the points of the frame and their derivatives.
+/ sqrt(1 + r^2 / width^2). `place` (P, 3) and `jac` (P, 3, V) are the points of the frame and their derivatives;
+`runs` (P, R, 2) the ranges of unknowns that move each point, so that inner loops run over neighbours in memory.
 """
 
 from __future__ import annotations
@@ -21,59 +22,51 @@ compiled = njit(cache=True, fastmath=True)
 
 
 @compiled
-def columns(points, n, cols):
-    """Unknowns that move point n, in rising order: the root's six and the joints above it; returns how many."""
-    for k in range(6):
-        cols[k] = k
-    for m in range(points.depth[n]):
-        cols[6 + m] = 6 + points.joints[n, m]
-    return 6 + points.depth[n]
+def add_vector(block, slope, runs, rows, r, weight):
+    """Add weight |r + J d|^2 / 2 of a residual r (3,) with derivatives rows (3, V) in the ranges `runs` (R, 2)."""
+    for a in range(len(runs)):
+        for i in range(runs[a, 0], runs[a, 1]):
+            x, y, z = weight * rows[0, i], weight * rows[1, i], weight * rows[2, i]
+            slope[i] += x * r[0] + y * r[1] + z * r[2]
+            for j in range(i, runs[a, 1]):
+                block[i, j] += x * rows[0, j] + y * rows[1, j] + z * rows[2, j]
+            for b in range(a + 1, len(runs)):
+                for j in range(runs[b, 0], runs[b, 1]):
+                    block[i, j] += x * rows[0, j] + y * rows[1, j] + z * rows[2, j]
 
 
 @compiled
-def add_vector(block, slope, cols, count, rows, r, weight):
-    """Add weight |r + J d|^2 / 2 of a residual r (3,) with derivatives rows (count, 3)."""
-    for a in range(count):
-        i = cols[a]
-        x, y, z = weight * rows[a, 0], weight * rows[a, 1], weight * rows[a, 2]
-        slope[i] += x * r[0] + y * r[1] + z * r[2]
-        for b in range(a + 1):
-            block[i, cols[b]] += x * rows[b, 0] + y * rows[b, 1] + z * rows[b, 2]
+def add_scalar(block, slope, runs, row, r, weight):
+    """Add weight (r + J d)^2 / 2 of a residual r with derivatives row (V,)."""
+    for a in range(len(runs)):
+        for i in range(runs[a, 0], runs[a, 1]):
+            x = weight * row[i]
+            slope[i] += x * r
+            for j in range(i, runs[a, 1]):
+                block[i, j] += x * row[j]
+            for b in range(a + 1, len(runs)):
+                for j in range(runs[b, 0], runs[b, 1]):
+                    block[i, j] += x * row[j]
 
 
 @compiled
-def add_scalar(block, slope, cols, count, row, r, weight):
-    """Add weight (r + J d)^2 / 2 of a residual r with derivatives row (count,)."""
-    for a in range(count):
-        x = weight * row[a]
-        slope[cols[a]] += x * r
-        for b in range(a + 1):
-            block[cols[a], cols[b]] += x * row[b]
-
-
-@compiled
-def keypoint_position(block, slope, points, place, jac, n, wanted, weight, width, cols, rows, r):
+def keypoint_position(block, slope, runs, place, jac, n, wanted, weight, width, r):
     """L_global-match: rho(|p_n - p_n^human|)."""
-    count = columns(points, n, cols)
     size = 0.0
     for i in range(3):
         r[i] = place[n, i] - wanted[i]
         size += r[i] ** 2
     root = np.sqrt(1 + size / width**2)
-    for a in range(count):
-        for i in range(3):
-            rows[a, i] = jac[n, cols[a], i]
-    add_vector(block, slope, cols, count, rows, r, weight / root)
+    add_vector(block, slope, runs[n], jac[n], r, weight / root)
     return weight * width**2 * (root - 1)
 
 
 @compiled
-def link_direction(block, slope, points, place, jac, start, end, wanted, weight, width, cols, rows, r):
+def link_direction(block, slope, runs, place, jac, start, end, wanted, weight, width, rows, r):
     """L_local-match, orientation: rho(|u - u^human|) of unit vectors u = (p_end - p_start) / length.
 
     du = (1 - u u^T) (dp_end - dp_start) / length. The end hangs below the start or on the same body.
     """
-    count = columns(points, end, cols)
     length = 0.0
     for i in range(3):
         r[i] = place[end, i] - place[start, i]
@@ -82,78 +75,75 @@ def link_direction(block, slope, points, place, jac, start, end, wanted, weight,
     ux, uy, uz = r[0] / length, r[1] / length, r[2] / length
     r[0], r[1], r[2] = ux - wanted[0], uy - wanted[1], uz - wanted[2]
     size = r[0] ** 2 + r[1] ** 2 + r[2] ** 2
-    for a in range(count):
-        c = cols[a]
-        dx = jac[end, c, 0] - jac[start, c, 0]
-        dy = jac[end, c, 1] - jac[start, c, 1]
-        dz = jac[end, c, 2] - jac[start, c, 2]
-        along = ux * dx + uy * dy + uz * dz
-        rows[a, 0] = (dx - ux * along) / length
-        rows[a, 1] = (dy - uy * along) / length
-        rows[a, 2] = (dz - uz * along) / length
+    for a in range(runs.shape[1]):
+        for c in range(runs[end, a, 0], runs[end, a, 1]):
+            dx = jac[end, 0, c] - jac[start, 0, c]
+            dy = jac[end, 1, c] - jac[start, 1, c]
+            dz = jac[end, 2, c] - jac[start, 2, c]
+            along = ux * dx + uy * dy + uz * dz
+            rows[0, c] = (dx - ux * along) / length
+            rows[1, c] = (dy - uy * along) / length
+            rows[2, c] = (dz - uz * along) / length
     root = np.sqrt(1 + size / width**2)
-    add_vector(block, slope, cols, count, rows, r, weight / root)
+    add_vector(block, slope, runs[end], rows, r, weight / root)
     return weight * width**2 * (root - 1)
 
 
 @compiled
-def foot_roll(block, slope, points, place, jac, side, weight, cols, row):
+def foot_roll(block, slope, runs, place, jac, side, weight, row):
     """Sine of the angle by which a sole leans sideways: (z_inner - z_outer) / width, squared.
 
     Heel and toe points lie on the sole's middle line and do not see it.
     """
-    count = columns(points, side, cols)
     width = 0.0
     for i in range(3):
         width += (place[side, i] - place[side + 1, i]) ** 2
     width = np.sqrt(width)
     tilt = (place[side, 2] - place[side + 1, 2]) / width
-    for a in range(count):
-        row[a] = (jac[side, cols[a], 2] - jac[side + 1, cols[a], 2]) / width
-    add_scalar(block, slope, cols, count, row, tilt, weight)
+    for a in range(runs.shape[1]):
+        for c in range(runs[side, a, 0], runs[side, a, 1]):
+            row[c] = (jac[side, 2, c] - jac[side + 1, 2, c]) / width
+    add_scalar(block, slope, runs[side], row, tilt, weight)
     return 0.5 * weight * tilt**2
 
 
 @compiled
-def sole_height(block, slope, points, place, jac, n, weight, floor, cols, row):
+def sole_height(block, slope, runs, place, jac, n, weight, floor):
     """L_ground: c z^2 of a sole point while it stands (weight), and min(0, z)^2 in every frame (floor)."""
     z = place[n, 2]
     if z < 0:
         weight = max(weight, floor)
     if weight == 0:
         return 0.0
-    count = columns(points, n, cols)
-    for a in range(count):
-        row[a] = jac[n, cols[a], 2]
-    add_scalar(block, slope, cols, count, row, z, weight)
+    add_scalar(block, slope, runs[n], jac[n, 2], z, weight)
     return 0.5 * weight * z**2
 
 
 @compiled
-def skating(before, now, cross, points, n, weight, width, cols):
+def skating(before, now, cross, runs, n, weight, width):
     """L_skate: c rho(|step|) of a sole point's horizontal step from one frame to the next.
 
-    `before` and `now` are (block, slope, place, jac) of the two frames; cross (V, V) couples them.
+    `before` and `now` are (block, slope, place, jac) of the two frames; cross (V, V) couples them, rows of the first.
     """
     block_b, slope_b, place_b, jac_b = before
     block_n, slope_n, place_n, jac_n = now
-    count = columns(points, n, cols)
+    own = runs[n]
     dx, dy = place_n[n, 0] - place_b[n, 0], place_n[n, 1] - place_b[n, 1]
     root = np.sqrt(1 + (dx**2 + dy**2) / width**2)
     k = weight / root
-    for a in range(count):
-        i = cols[a]
-        bx, by = k * jac_b[n, i, 0], k * jac_b[n, i, 1]
-        nx, ny = k * jac_n[n, i, 0], k * jac_n[n, i, 1]
-        slope_b[i] -= bx * dx + by * dy
-        slope_n[i] += nx * dx + ny * dy
-        for b in range(a + 1):
-            j = cols[b]
-            block_b[i, j] += bx * jac_b[n, j, 0] + by * jac_b[n, j, 1]
-            block_n[i, j] += nx * jac_n[n, j, 0] + ny * jac_n[n, j, 1]
-        for b in range(count):
-            j = cols[b]
-            cross[i, j] -= nx * jac_b[n, j, 0] + ny * jac_b[n, j, 1]
+    for a in range(len(own)):
+        for i in range(own[a, 0], own[a, 1]):
+            bx, by = k * jac_b[n, 0, i], k * jac_b[n, 1, i]
+            nx, ny = k * jac_n[n, 0, i], k * jac_n[n, 1, i]
+            slope_b[i] -= bx * dx + by * dy
+            slope_n[i] += nx * dx + ny * dy
+            for b in range(a, len(own)):
+                for j in range(max(i, own[b, 0]), own[b, 1]):
+                    block_b[i, j] += bx * jac_b[n, 0, j] + by * jac_b[n, 1, j]
+                    block_n[i, j] += nx * jac_n[n, 0, j] + ny * jac_n[n, 1, j]
+            for b in range(len(own)):
+                for j in range(own[b, 0], own[b, 1]):
+                    cross[i, j] -= bx * jac_n[n, 0, j] + by * jac_n[n, 1, j]
     return weight * width**2 * (root - 1)
 
 

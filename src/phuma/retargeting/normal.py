@@ -103,7 +103,7 @@ def left_jacobian(w, out):
 
 @compiled
 def _pose_points(tree, points, x, reference, body_p, body_r, axis, origin, place, jac):
-    """Points (P, 3) of one frame and their derivatives jac (P, V, 3)."""
+    """Points (P, 3) of one frame and their derivatives jac (P, 3, V)."""
     turn, small, lever = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     exp_rotation(x[3:6], small)
     for i in range(3):
@@ -121,46 +121,56 @@ def _pose_points(tree, points, x, reference, body_p, body_r, axis, origin, place
                 place[n, i] += body_r[b, i, j] * points.offset[n, j]
         rx, ry, rz = place[n, 0] - x[0], place[n, 1] - x[1], place[n, 2] - x[2]
         for k in range(3):
-            jac[n, k, 0], jac[n, k, 1], jac[n, k, 2] = 0.0, 0.0, 0.0
-            jac[n, k, k] = 1.0
+            jac[n, k, k] = 1.0  # what else is in the first three columns is zero from the start
             ax, ay, az = lever[0, k], lever[1, k], lever[2, k]
-            jac[n, 3 + k, 0] = ay * rz - az * ry
-            jac[n, 3 + k, 1] = az * rx - ax * rz
-            jac[n, 3 + k, 2] = ax * ry - ay * rx
+            jac[n, 0, 3 + k] = ay * rz - az * ry
+            jac[n, 1, 3 + k] = az * rx - ax * rz
+            jac[n, 2, 3 + k] = ax * ry - ay * rx
         for m in range(points.depth[n]):
             j = points.joints[n, m]
             rx, ry, rz = place[n, 0] - origin[j, 0], place[n, 1] - origin[j, 1], place[n, 2] - origin[j, 2]
-            jac[n, 6 + j, 0] = axis[j, 1] * rz - axis[j, 2] * ry
-            jac[n, 6 + j, 1] = axis[j, 2] * rx - axis[j, 0] * rz
-            jac[n, 6 + j, 2] = axis[j, 0] * ry - axis[j, 1] * rx
+            jac[n, 0, 6 + j] = axis[j, 1] * rz - axis[j, 2] * ry
+            jac[n, 1, 6 + j] = axis[j, 2] * rx - axis[j, 0] * rz
+            jac[n, 2, 6 + j] = axis[j, 0] * ry - axis[j, 1] * rx
 
 
 @compiled
-def _frame(block, slope, points, place, jac, t, target, w, cols, rows, row, r):
+def _runs(points):
+    """(P, R + 1, 2) ranges of unknowns that move each point: the root's six, then joints."""
+    count, ranges = points.runs.shape[0], points.runs.shape[1]
+    out = np.zeros((count, ranges + 1, 2), np.int64)
+    for n in range(count):
+        out[n, 0, 1] = 6
+        for k in range(ranges):
+            for e in range(2):
+                out[n, k + 1, e] = points.runs[n, k, e] + 6
+    return out
+
+
+@compiled
+def _frame(block, slope, runs, place, jac, t, target, w, rows, row, r):
     """All terms of one frame by itself."""
     cost = 0.0
     for n in range(1, KEYPOINTS):
         wanted = target.keypoints[t, n]
-        cost += keypoint_position(
-            block, slope, points, place, jac, n, wanted, w.position, w.position_width, cols, rows, r
-        )
+        cost += keypoint_position(block, slope, runs, place, jac, n, wanted, w.position, w.position_width, r)
     for n in range(len(target.links)):
         start, end, wanted = target.links[n, 0], target.links[n, 1], target.directions[t, n]
         cost += link_direction(
-            block, slope, points, place, jac, start, end, wanted, w.direction, w.direction_width, cols, rows, r
+            block, slope, runs, place, jac, start, end, wanted, w.direction, w.direction_width, rows, r
         )
     for f in range(2):
         heel, toe = SOLES + 2 * f, SOLES + 2 * f + 1
         stands = max(target.stance[t, 2 * f], target.stance[t, 2 * f + 1])
         if w.foot_direction > 0 and stands < 1:
             weight, wanted = w.foot_direction * (1 - stands), target.feet[t, f]
-            cost += link_direction(block, slope, points, place, jac, heel, toe, wanted, weight, 1.0, cols, rows, r)
+            cost += link_direction(block, slope, runs, place, jac, heel, toe, wanted, weight, 1.0, rows, r)
         if w.roll + w.roll_swing > 0:
             weight = w.roll * stands + w.roll_swing
-            cost += foot_roll(block, slope, points, place, jac, SIDES + 2 * f, weight, cols, row)
+            cost += foot_roll(block, slope, runs, place, jac, SIDES + 2 * f, weight, row)
     for region in range(4):
         weight = w.ground[t, region] * target.stance[t, region]
-        cost += sole_height(block, slope, points, place, jac, SOLES + region, weight, w.floor, cols, row)
+        cost += sole_height(block, slope, runs, place, jac, SOLES + region, weight, w.floor)
     return cost
 
 
@@ -186,15 +196,15 @@ def _over_time(band, gradient, x, w, max_step, rest):
 def _store(band, gradient, base, block, slope, cross, coupled):
     """Move a frame's finished equations, and what couples it to the next, into the band; empties them."""
     size = len(slope)
-    for j in range(size):
-        gradient[base + j] += slope[j]
-        slope[j] = 0.0
-        for i in range(j, size):
-            band[base + j, i - j] += block[i, j]
+    for i in range(size):
+        gradient[base + i] += slope[i]
+        slope[i] = 0.0
+        for j in range(i, size):
+            band[base + i, j - i] += block[i, j]
             block[i, j] = 0.0
         if coupled:
-            for i in range(size):
-                band[base + j, size + i - j] += cross[i, j]
+            for j in range(size):
+                band[base + i, size + j - i] += cross[i, j]
                 cross[i, j] = 0.0
 
 
@@ -210,17 +220,18 @@ def build(tree, points, capsules, target, w, x, max_step, rest, band, gradient):
     bodies, joints = len(tree.parents), size - 6
     body_p, body_r = np.empty((bodies, 3)), np.empty((bodies, 3, 3))
     axis, origin = np.empty((joints, 3)), np.empty((joints, 3))
-    cols, rows, row, r = np.empty(size, np.int64), np.empty((size, 3)), np.empty(size), np.empty(3)
+    cols, rows, row, r = np.empty(size, np.int64), np.empty((3, size)), np.empty(size), np.empty(3)
+    runs = _runs(points)
     starts, ends = np.empty((len(capsules.body), 3)), np.empty((len(capsules.body), 3))
     cross = np.zeros((size, size))
-    now = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, size, 3)))
-    before = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, size, 3)))
+    now = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, 3, size)))
+    before = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, 3, size)))
     cost = _over_time(band, gradient, x, w, max_step, rest)
     for t in range(frames):
         now, before = before, now
         block, slope, place, jac = now
         _pose_points(tree, points, x[t], target.turn[t], body_p, body_r, axis, origin, place, jac)
-        cost += _frame(block, slope, points, place, jac, t, target, w, cols, rows, row, r)
+        cost += _frame(block, slope, runs, place, jac, t, target, w, rows, row, r)
         if w.collision > 0:
             cost += self_collision(
                 block, slope, capsules, body_p, body_r, axis, origin, w.collision, starts, ends, row, cols
@@ -229,7 +240,7 @@ def build(tree, points, capsules, target, w, x, max_step, rest, band, gradient):
             for region in range(4):
                 weight = w.skate[t - 1, region] * target.stance[t - 1, region]
                 if weight > 0:
-                    cost += skating(before, now, cross, points, SOLES + region, weight, w.skate_width, cols)
+                    cost += skating(before, now, cross, runs, SOLES + region, weight, w.skate_width)
             _store(band, gradient, (t - 1) * size, before[0], before[1], cross, True)
     _store(band, gradient, (frames - 1) * size, now[0], now[1], cross, False)
     return cost

@@ -43,6 +43,8 @@ class Points(NamedTuple):
     """(P, M) int: joints above the point, from the root down; -1 behind the last"""
     depth: Array
     """(P,) int: how many of them"""
+    runs: Array
+    """(P, R, 2) int: the same joints as ranges from first to past the last; empty ranges behind the last one"""
 
 
 def tree_of(robot: Robot) -> Tree:
@@ -69,9 +71,28 @@ def points_of(robot: Robot, body: Array, offset: Array) -> Points:
     joints = np.full((len(chains), max(map(len, chains), default=0)), -1, dtype=np.int64)
     for row, chain in zip(joints, chains):
         row[: len(chain)] = chain
+    ranges = [_ranges(chain) for chain in chains]
+    runs = np.zeros((len(chains), max(map(len, ranges), default=0), 2), dtype=np.int64)
+    for k, found in enumerate(ranges):
+        runs[k, : len(found)] = np.array(found).reshape(-1, 2)
     return Points(
-        np.asarray(body, dtype=np.int64), np.ascontiguousarray(offset, dtype=float), joints, (joints >= 0).sum(axis=1)
+        np.asarray(body, dtype=np.int64),
+        np.ascontiguousarray(offset, dtype=float),
+        joints,
+        (joints >= 0).sum(axis=1),
+        runs,
     )
+
+
+def _ranges(numbers: list[int]) -> list[tuple[int, int]]:
+    """Rising numbers as ranges: [0, 1, 2, 7] is [(0, 3), (7, 8)]."""
+    out: list[tuple[int, int]] = []
+    for n in numbers:
+        if out and out[-1][1] == n:
+            out[-1] = (out[-1][0], n + 1)
+        else:
+            out.append((n, n + 1))
+    return out
 
 
 @njit(cache=True)

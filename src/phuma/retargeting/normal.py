@@ -244,3 +244,15 @@ def build(tree, points, capsules, target, w, x, max_step, rest, band, gradient):
             _store(band, gradient, (t - 1) * size, before[0], before[1], cross, True)
     _store(band, gradient, (frames - 1) * size, now[0], now[1], cross, False)
     return cost
+
+
+@compiled
+def hold(band, gradient, fixed):
+    """Take unknowns out of the equations: a one on the diagonal, zeros in row and column."""
+    for c in fixed:
+        gradient[c] = 0.0
+        band[c, 0] = 1.0
+        for d in range(1, band.shape[1]):
+            band[c, d] = 0.0
+            if d <= c:
+                band[c - d, d] = 0.0

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpbtrf, dpbtrs
 
-from phuma.retargeting.normal import Targets, Weights, build
+from phuma.retargeting.normal import Targets, Weights, build, hold
 from phuma.robots.capsules import Capsules
 from phuma.robots.kinematics import Points, Tree
 from phuma.rotations import Array
 
-DAMPING = 1e-4  # of the diagonal, at first
-MIN_DAMPING, MAX_DAMPING = 1e-9, 1e8
+DAMPING = 1e-4  # of the diagonal, while weights change
+MIN_DAMPING, MAX_DAMPING = 1e-3, 1e8  # after that
+EASE, BRAKE = 3.0, 30.0  # by which damping falls after a good step and rises after a bad one, which costs two
 
 
 @dataclass(eq=False)
@@ -63,7 +64,7 @@ class Problem:
         frames, size = x.shape
         band, gradient = self._band, self._gradient
         band[:, 0] += damping * band[:, 0] + 1e-9
-        _hold(band, gradient, np.flatnonzero(self._frozen(x, gradient.reshape(frames, size))))
+        hold(band, gradient, np.flatnonzero(self._frozen(x, gradient.reshape(frames, size))))
         factor, info = dpbtrf(band.T, lower=1, overwrite_ab=1)
         if info != 0:
             return None
@@ -84,18 +85,6 @@ class Problem:
         np.clip(out[:, 6:], self.lower, self.upper, out=out[:, 6:])
         out[: self.fixed_frames] = x[: self.fixed_frames]
         return out
-
-
-def _hold(band: Array, gradient: Array, fixed: Array) -> None:
-    """Take unknowns out of the equations: a one on the diagonal, zeros in row and column."""
-    if not len(fixed):
-        return
-    gradient[fixed] = 0.0
-    band[fixed] = 0.0
-    band[fixed, 0] = 1.0
-    for d in range(1, band.shape[1]):
-        columns = fixed - d
-        band[columns[columns >= 0], d] = 0.0
 
 
 @dataclass
@@ -131,10 +120,10 @@ def iterate(problem: Problem, state: State, w: Weights, count: int, tolerance: f
         if trial is not None and trial_cost <= cost:
             settled = cost - trial_cost < tolerance * cost
             state.x, cost = trial, trial_cost
-            state.damping = max(state.damping / 5, MIN_DAMPING)
+            state.damping = max(state.damping / EASE, MIN_DAMPING)
             if settled:
                 return True
         else:
-            state.damping = min(10 * state.damping, MAX_DAMPING)
+            state.damping = min(BRAKE * state.damping, MAX_DAMPING)
             cost = problem.evaluate(state.x, w)
     return False

@@ -5,6 +5,7 @@ Spheres and capsules are taken as they are; a box becomes two capsules along its
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ def no_capsules() -> Capsules:
     return Capsules(ints[:, 0], floats, floats, floats[:, 0], ints, ints, ints[:, 0])
 
 
+@lru_cache(maxsize=8)  # a model takes longer to compile than a clip to solve
 def capsules_of(robot: Robot) -> Capsules:
     """The capsules of a robot's collision geoms, and the pairs that its model lets collide."""
     import mujoco

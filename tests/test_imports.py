@@ -59,3 +59,16 @@ def test_public_names_all_resolve_and_functions_are_not_shadowed_by_modules():
     for name in phuma.__all__:
         assert getattr(phuma, name) is not None
     assert callable(phuma.curate)
+
+
+@pytest.mark.parametrize("call", ["main(['retarget', 'x.bvh'])", "main(['compare', 'x.bvh'])", "phuma.retarget"])
+def test_a_base_install_says_what_is_missing_for_the_next_stage(call):
+    """Without numba, as after `pip install phuma` alone."""
+    code = (
+        "import sys; sys.modules['numba'] = None\n"
+        "import phuma\nfrom phuma.cli.main import main\n"
+        f"try:\n    print({call})\nexcept phuma.PhumaError as e:\n    print(e, file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "pip install 'phuma[retarget]'" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -77,7 +77,12 @@ _HOMES = {
 def __getattr__(name: str) -> Any:
     for home, names in _HOMES.items():
         if name in names:
-            value = globals()[name] = getattr(import_module(home), name)
+            try:
+                value = globals()[name] = getattr(import_module(home), name)
+            except ModuleNotFoundError as e:
+                from phuma.errors import missing_extra
+
+                raise missing_extra(e, f"phuma.{name}") from None
             return value
     raise AttributeError(f"module 'phuma' has no attribute {name!r}; it has {', '.join(__all__)}")
 

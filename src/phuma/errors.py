@@ -1,6 +1,11 @@
 """What can be wrong with a user's input. A message names the value, says what was valid, and what to do."""
 
-__all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError"]
+__all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError", "missing_extra"]
+
+EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolctl"), "retarget") | {
+    "matplotlib": "plot"
+}
+"""Optional libraries and the extra that brings each"""
 
 
 class PhumaError(Exception):
@@ -28,3 +33,9 @@ class MissingExtraError(PhumaError):
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {library}, which is not installed. Run: pip install 'phuma[{extra}]'")
+
+
+def missing_extra(e: ModuleNotFoundError, purpose: str) -> Exception:
+    """What to raise for a library that is not there: how to install it, if it is one of the optional ones."""
+    library = (e.name or "").split(".")[0]
+    return MissingExtraError(library, EXTRAS[library], purpose) if library in EXTRAS else e

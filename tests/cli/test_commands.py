@@ -78,6 +78,9 @@ def test_demo_goes_through_and_says_where_to_look(capsys, tmp_path):
     assert "rejected: " in out
     assert (tmp_path / "demo" / "motions.png").stat().st_size > 10_000
     assert (tmp_path / "demo" / "curated" / "curation.json").exists()
+    assert len(list((tmp_path / "demo" / "g1").rglob("*.npz"))) == len(
+        list((tmp_path / "demo" / "curated" / "clips").rglob("*.npz"))
+    )
 
 
 def test_inspect_takes_every_file_that_is_read_or_written(capsys, tmp_path):

@@ -1,7 +1,8 @@
 """See the whole system work, without any data of your own.
 
-People who stand, reach, walk, kick and jump are generated, some of them with the faults that real recordings have;
-then they are curated like any recording. Look at the pictures and at what was rejected, and why.
+People who stand, reach, walk, kick and jump are generated, some of them with the faults that real recordings have. They
+are curated like any recording, and what is kept is put on a Unitree G1. Look at the pictures and at what was rejected,
+and why.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def main(argv: Sequence[str]) -> int:
     print("2. Curating them")
     result = curate_sources([str(recordings)], out / "curated", ReadCfg(), CurateCfg(), jobs=1)
     print(table(result))
+    robot_lines = put_on_robot(out)
     print(f"Done in {time.perf_counter() - began:.1f} s.\n\nLook at")
     try:
         draw_kinds(out / "motions.png")
@@ -49,10 +51,26 @@ def main(argv: Sequence[str]) -> int:
         print(f"  ({e})", file=sys.stderr)
     walk = recordings / "walk_0000.npz"
     print(f"  {out / 'curated' / 'curation.json'}   every verdict with every metric")
+    print("\n".join(robot_lines))
     phuma = "phuma" if shutil.which("phuma") else os.path.relpath(sys.argv[0])
     print(f"  {phuma} inspect {walk} --plot walk.png   one recording in detail")
     print(f"Then try your own: {phuma} curate FOLDER --out curated")
     return 0
+
+
+def put_on_robot(out: Path) -> list[str]:
+    """The kept clips on a G1; returns where to look. Without the extra for it, only how to get it."""
+    try:
+        from phuma.cli.retarget import RetargetCfg, retarget_sources
+        from phuma.retargeting import FIVE
+        from phuma.retargeting.measure import combine
+    except ImportError as e:
+        return [f"  ({e.name} is not installed; for the next step: pip install 'phuma[retarget]')"]
+    print("3. Putting the kept ones on a Unitree G1 (the first run ever compiles, for half a minute)")
+    result = retarget_sources([str(out / "curated")], out / "g1", RetargetCfg(jobs=1), ReadCfg())
+    total = combine([m["metrics"] for m in result["motions"]])
+    print("   " + ", ".join(f"{name.replace('_', '-')} {total[name]:.1f} %" for name in FIVE))
+    return [f"  {out / 'g1'}   {len(result['motions'])} motions of the robot, with all metrics in retarget.json"]
 
 
 def table(result: dict[str, Any]) -> str:

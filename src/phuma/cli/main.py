@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from phuma import __version__
-from phuma.errors import ConfigError, PhumaError
+from phuma.errors import ConfigError, MissingExtraError, PhumaError, missing_extra
 
 # Modules are imported when their command runs: help has to be quick.
 COMMANDS = {
@@ -52,8 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     signal.signal(signal.SIGTERM, _stop)
     try:
-        return import_module(f"phuma.cli.{args.command}").main(words[1:])
-    except ConfigError as e:
+        try:
+            return import_module(f"phuma.cli.{args.command}").main(words[1:])
+        except ModuleNotFoundError as e:
+            raise missing_extra(e, f"phuma {args.command}") from None
+    except (ConfigError, MissingExtraError) as e:
         print(f"phuma {args.command}: {e}", file=sys.stderr)
         return 2
     except PhumaError as e:

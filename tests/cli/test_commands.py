@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -86,6 +87,7 @@ def test_demo_goes_through_and_says_where_to_look(capsys, tmp_path):
 def test_inspect_takes_every_file_that_is_read_or_written(capsys, tmp_path):
     run(capsys, "synth", "--type", "walk", "--out", tmp_path / "s")
     run(capsys, "curate", tmp_path / "s", "--out", tmp_path / "c")
+    run(capsys, "retarget", tmp_path / "s", "--method", "sink", "--out", tmp_path / "r")
     (tmp_path / "map.json").write_text('{"joints": {"pelvis": "Hips"}}')
     clip = next((tmp_path / "c" / "clips").rglob("*.npz"))
     for file, says in (
@@ -93,6 +95,9 @@ def test_inspect_takes_every_file_that_is_read_or_written(capsys, tmp_path):
         (tmp_path / "s" / "walk_0000.truth.json", "truth"),
         (tmp_path / "c" / "curation.json", "1 kept"),
         (tmp_path / "map.json", "joint map"),
+        (Path(phuma.__file__).parent / "robots" / "g1" / "robot.json", "Unitree G1"),
+        (tmp_path / "r" / "retarget.json", "1 on g1"),
+        (tmp_path / "r" / "s" / "walk_0000.npz", "robot motion of g1"),
         (clip, "phuma-clip"),
     ):
         code, out, _ = run(capsys, "inspect", file)

@@ -48,7 +48,7 @@ def describe_json(probe: Probe) -> Lines:
         raise ReadError(probe.path, f"looks like JSON but is not: {e}") from None
     if set(data) <= {"joints", "metres_per_unit", "up"}:
         return _joint_map(probe)
-    describe = _DOCUMENTS.get(str(data.get("format")))
+    describe = _robot if {"keypoints", "soles", "shared_pose"} <= set(data) else _DOCUMENTS.get(str(data.get("format")))
     if describe is None:
         raise ReadError(probe.path, f"is JSON, but nothing that is written here; keys: {', '.join(list(data)[:8])}")
     try:
@@ -74,6 +74,14 @@ def _truth(data: dict[str, Any]) -> Lines:
         f"  motion   {data['kind']}, seed {data['seed']}{fault}",
         f"  truth    ground at {data['ground']} m, contacts of {len(data['contact'])} frames",
         f"  body     stature {data['shape']['stature']:.2f} m",
+    ]
+
+
+def _robot(data: dict[str, Any]) -> Lines:
+    return [
+        "  format   robot.json: what retargeting must know of a robot beside its model.xml",
+        f"  robot    {data['title']}",
+        f"  maps     {len(data['keypoints'])} keypoints, {len(data['soles'])} parts of the soles",
     ]
 
 

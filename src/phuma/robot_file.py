@@ -15,10 +15,13 @@ from phuma.files.atomic import save_npz
 from phuma.files.probe import Probe
 from phuma.motion import Provenance
 from phuma.robot_motion import RobotMotion
+from phuma.skeleton import N_JOINTS
 
 FORMAT = "phuma-robot"
 VERSION = 1
 ARRAYS = ("root_pos", "root_quat", "joint_pos", "contact", "human_joints", "contact_used")
+NO_HUMAN = np.zeros((0, N_JOINTS, 3), dtype=np.float32)
+"""What stands in a file for the human of a motion that others made"""
 
 
 def is_robot_motion(probe: Probe) -> bool:
@@ -40,6 +43,7 @@ def save_robot_motion(path: str | Path, motion: RobotMotion) -> None:
         value = getattr(motion, name)
         if value is not None:
             arrays[name] = value.astype(np.float32)
+    arrays.setdefault("human_joints", NO_HUMAN)
     save_npz(path, arrays)
 
 
@@ -57,6 +61,8 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         meta = json.loads(str(data["meta"]))
         provenance = Provenance(**meta["provenance"] | {"notes": tuple(meta["provenance"]["notes"])})
         arrays: dict[str, Any] = {name: data[name] for name in ARRAYS if name in data}
+        if not len(arrays.setdefault("human_joints", NO_HUMAN)):
+            arrays["human_joints"] = None
         quat = np.asarray(arrays["root_quat"], dtype=float)
         arrays["root_quat"] = quat / np.linalg.norm(quat, axis=-1, keepdims=True)
         joint_names = tuple(str(n) for n in data["joint_names"])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from phuma import rotations as rot
 from phuma.arrays import checked, checked_fps, checked_unit
 from phuma.errors import PhumaError
 from phuma.motion import Provenance
@@ -31,9 +32,11 @@ class RobotMotion:
     joint_pos: Array
     """(T, N) rad"""
     contact: Array
-    """(T, 4) the human's contact ratios as curation found them: left heel, left toe, right heel, right toe"""
-    human_joints: Array
-    """(T, 22, 3) the human on a body with the robot's bones: what the robot should look like"""
+    """(T, 4) the human's contact ratios as curation found them: left heel, left toe, right heel, right toe; judged by
+    the robot's own soles where no human is known"""
+    human_joints: Array | None
+    """(T, 22, 3) the human on a body with the robot's bones: what the robot should look like. None for a motion that
+    others made"""
     provenance: Provenance
     contact_used: Array | None = None
     """(T, 4) what the solver made of the contacts; None where nothing was solved"""
@@ -50,8 +53,10 @@ class RobotMotion:
         put(self, "root_quat", checked_unit("root_quat", self.root_quat, ("frames", 4)))
         put(self, "joint_pos", checked("joint_pos", self.joint_pos, ("frames", len(self.joint_names))))
         put(self, "contact", checked("contact", self.contact, ("frames", len(REGIONS))))
-        put(self, "human_joints", checked("human_joints", self.human_joints, ("frames", N_JOINTS, 3)))
-        parts = [self.root_pos, self.root_quat, self.joint_pos, self.contact, self.human_joints]
+        parts = [self.root_pos, self.root_quat, self.joint_pos, self.contact]
+        if self.human_joints is not None:
+            put(self, "human_joints", checked("human_joints", self.human_joints, ("frames", N_JOINTS, 3)))
+            parts.append(self.human_joints)
         if self.contact_used is not None:
             put(self, "contact_used", checked("contact_used", self.contact_used, ("frames", len(REGIONS))))
             parts.append(self.contact_used)
@@ -78,3 +83,31 @@ class RobotMotion:
             raise PhumaError(f"no joint {missing[0]!r} in this motion; it has {', '.join(self.joint_names)}")
         order = [self.joint_names.index(n) for n in joint_names]
         return replace(self, joint_names=joint_names, joint_pos=np.ascontiguousarray(self.joint_pos[:, order]))
+
+    def resampled(self, fps: float) -> RobotMotion:
+        """The same motion at another rate, from its first frame to its last: along lines, rotations along great arcs.
+
+        No frame lies beyond the last one, so the velocities at the end are the motion's own.
+        """
+        if fps == self.fps:
+            return self
+        last = len(self) - 1
+        count = int(last / self.fps * fps + 1e-9) + 1
+        time = np.minimum(np.arange(count) * (self.fps / fps), last)  # in frames of this motion
+        before = np.minimum(time.astype(int), max(last - 1, 0))
+        after, share = np.minimum(before + 1, last), time - before
+
+        def along(values: Array) -> Array:
+            part = share.reshape(-1, *[1] * (values.ndim - 1))
+            return values[before] * (1 - part) + values[after] * part
+
+        return replace(
+            self,
+            fps=fps,
+            root_pos=along(self.root_pos),
+            root_quat=rot.slerp(self.root_quat[before], self.root_quat[after], share),
+            joint_pos=along(self.joint_pos),
+            contact=along(self.contact),
+            human_joints=None if self.human_joints is None else along(self.human_joints),
+            contact_used=None if self.contact_used is None else self.contact_used[np.rint(time).astype(int)],
+        )

@@ -11,8 +11,10 @@ from phuma.contact import FootContacts
 from phuma.curation import curate
 from phuma.motion import HumanMotion
 from phuma.retargeting import retarget_motion
+from phuma.retargeting.collision_check import self_penetration
 from phuma.retargeting.config import FAMILY, SolveCfg
-from phuma.retargeting.physink import _problem, _start, _weights, robot_points, solve
+from phuma.retargeting.part import parts_of, robot_points
+from phuma.retargeting.physink import _problem, _start, _weights, solve
 from phuma.retargeting.target import adapted_body, make_target, shared_keypoints
 from phuma.robots import load_robot
 from phuma.robots.kinematics import point_positions, points_of
@@ -65,14 +67,40 @@ def test_the_gradient_is_that_of_the_cost_by_finite_differences(robot):
     rng = np.random.default_rng(0)
     x = _start(target, robot)[:8]
     x = x + rng.normal(0, 0.15, x.shape)
-    problem.evaluate(x, w)
-    gradient = problem._gradient.copy().reshape(x.shape)
-    for _ in range(60):
-        t, i = rng.integers(8), rng.integers(x.shape[1])
-        step = np.zeros_like(x)
-        step[t, i] = 1e-6
-        slope = (problem.evaluate(x + step, w) - problem.evaluate(x - step, w)) / 2e-6
-        assert gradient[t, i] == pytest.approx(slope, rel=2e-4, abs=2e-4 * np.abs(gradient).max())
+    for part in parts_of(robot, collision=True):
+        problem.take(part, x)
+        problem.evaluate(x, w)
+        gradient = problem._gradient.copy().reshape(8, -1)
+        for _ in range(60):
+            t, i = rng.integers(8), rng.integers(len(part.unknowns))
+            step = np.zeros_like(x)
+            step[t, part.unknowns[i]] = 1e-6
+            slope = (problem.evaluate(x + step, w) - problem.evaluate(x - step, w)) / 2e-6
+            assert gradient[t, i] == pytest.approx(slope, rel=2e-4, abs=2e-4 * np.abs(gradient).max())
+
+
+def test_every_unknown_that_moves_a_point_is_solved_for_exactly_once(robot):
+    body, arms = parts_of(robot, collision=True)
+    assert sorted([*body.unknowns, *arms.unknowns]) == list(range(6 + robot.n_joints))
+    names = [robot.joint_names[i - 6] for i in arms.unknowns]
+    assert all(any(part in name for part in ("shoulder", "elbow", "wrist")) for name in names)
+    counted = [*body.keypoints, *arms.keypoints]
+    assert {robot.keypoints[k] for k in counted} == set(robot.keypoints) - {"pelvis"}
+    assert {*body.links, *arms.links} == set(range(12))
+
+
+def test_arms_give_way_and_the_body_does_not(robot):
+    """The body of a clip is the same whether or not the arms have to keep clear of it."""
+    clip = curated("twist", seconds=2.0, seed=1)
+    free = retarget_motion(clip.motion, clip.contact, robot, "physink")
+    clear = retarget_motion(clip.motion, clip.contact, robot, "physink+collision")
+    deep = [self_penetration(robot, m.root_pos, m.root_quat, m.joint_pos).max() for m in (free, clear)]
+    assert deep[1] < 0.01
+    body, arms = (part.unknowns for part in parts_of(robot, collision=True))
+    np.testing.assert_allclose(clear.root_pos, free.root_pos, atol=0.01)
+    np.testing.assert_allclose(clear.joint_pos[:, body[6:] - 6], free.joint_pos[:, body[6:] - 6], atol=0.05)
+    if deep[0] > 0.01:
+        assert np.abs(clear.joint_pos - free.joint_pos)[:, arms - 6].max() > 0.05
 
 
 def test_the_adapted_body_has_the_robots_bones(robot):

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma.retargeting.costs import compiled
+from phuma.compiled import compiled
 
 MARGIN = 0.003  # m by which capsules are kept apart
-
-
-@compiled
-def _world(body_p, body_r, b, v, out):
-    for i in range(3):
-        out[i] = body_p[b, i]
-        for k in range(3):
-            out[i] += body_r[b, i, k] * v[k]
 
 
 @compiled
@@ -45,28 +37,23 @@ def closest(p0, p1, q0, q1):
 
 
 @compiled
-def self_collision(block, slope, capsules, body_p, body_r, axis, origin, weight, starts, ends, row, cols):
-    """max(0, r_a + r_b + margin - d)^2 over all pairs of capsules, d the distance of their segments.
+def self_collision(block, slope, capsules, part, posed, frame, weight, row, cols):
+    """max(0, r_a + r_b + margin - d)^2 over the part's pairs of capsules, d the distance of their segments.
 
     Moving the root does not change a distance, nor do joints above both capsules: only the others have derivatives,
     dd = n . (dp_b - dp_a) with n from the point on a to the point on b.
     """
-    for c in range(len(capsules.body)):
-        _world(body_p, body_r, capsules.body[c], capsules.start[c], starts[c])
-        _world(body_p, body_r, capsules.body[c], capsules.end[c], ends[c])
+    starts, ends, axis, origin = posed.starts[frame], posed.ends[frame], posed.axis[frame], posed.origin[frame]
     pa, pb = np.empty(3), np.empty(3)
     cost = 0.0
-    for m in range(len(capsules.pairs)):
+    for m in part.pairs:
         a, b = capsules.pairs[m, 0], capsules.pairs[m, 1]
-        reach = capsules.radius[a] + capsules.radius[b] + MARGIN
-        far = bound = size_a = size_b = 0.0
+        far = 0.0
         for i in range(3):
-            far += (0.5 * (starts[a, i] + ends[a, i] - starts[b, i] - ends[b, i])) ** 2
-            size_a += (0.5 * (starts[a, i] - ends[a, i])) ** 2
-            size_b += (0.5 * (starts[b, i] - ends[b, i])) ** 2
-        bound = reach + np.sqrt(size_a) + np.sqrt(size_b)
-        if far > bound * bound:
+            far += (starts[a, i] + ends[a, i] - starts[b, i] - ends[b, i]) ** 2
+        if far > (2 * (capsules.apart[m] + MARGIN)) ** 2:
             continue
+        reach = capsules.radius[a] + capsules.radius[b] + MARGIN
         s, t = closest(starts[a], ends[a], starts[b], ends[b])
         d = 0.0
         for i in range(3):
@@ -76,7 +63,7 @@ def self_collision(block, slope, capsules, body_p, body_r, axis, origin, weight,
         d = np.sqrt(d)
         if d >= reach or d < 1e-6:
             continue
-        count = _derivatives(capsules, a, b, pa, pb, d, axis, origin, row, cols)
+        count = _derivatives(capsules, part.column, a, b, pa, pb, d, axis, origin, row, cols)
         for x in range(count):
             slope[cols[x]] += weight * row[cols[x]] * (reach - d)
             for y in range(x, count):
@@ -86,8 +73,8 @@ def self_collision(block, slope, capsules, body_p, body_r, axis, origin, weight,
 
 
 @compiled
-def _derivatives(capsules, a, b, pa, pb, d, axis, origin, row, cols):
-    """row[i] = d(reach - d) / dx_i for the unknowns cols[:count], in rising order."""
+def _derivatives(capsules, column, a, b, pa, pb, d, axis, origin, row, cols):
+    """row[c] = d(reach - d) / dx for the unknowns in columns cols[:count], in rising order."""
     nx, ny, nz = (pb[0] - pa[0]) / d, (pb[1] - pa[1]) / d, (pb[2] - pa[2]) / d
     count, i, j = 0, 0, 0
     while i < capsules.depth[a] or j < capsules.depth[b]:
@@ -96,15 +83,16 @@ def _derivatives(capsules, a, b, pa, pb, d, axis, origin, row, cols):
         n = min(ja, jb)
         i += ja == n
         j += jb == n
-        if ja == jb:
-            continue  # above both
+        c = column[6 + n]
+        if ja == jb or c < 0:
+            continue  # above both, or standing still
         sign = -1.0 if jb == n else 1.0
         p = pb if jb == n else pa
         rx, ry, rz = p[0] - origin[n, 0], p[1] - origin[n, 1], p[2] - origin[n, 2]
         vx = axis[n, 1] * rz - axis[n, 2] * ry
         vy = axis[n, 2] * rx - axis[n, 0] * rz
         vz = axis[n, 0] * ry - axis[n, 1] * rx
-        cols[count] = 6 + n
-        row[6 + n] = sign * (nx * vx + ny * vy + nz * vz)
+        cols[count] = c
+        row[c] = sign * (nx * vx + ny * vy + nz * vz)
         count += 1
     return count

@@ -63,7 +63,7 @@ class SolveCfg:
     """Smoothness in the first steps, as a multiple of its weight: the whole clip is moved before its details"""
     rise: int = 3
     """Steps in which contact weights rise to their values"""
-    max_steps: int = 20
+    max_steps: int = 40
     """Steps after that, at most"""
     tolerance: float = 3e-3
     """Relative decrease of the cost below which the solver stops"""

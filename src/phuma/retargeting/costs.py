@@ -3,94 +3,91 @@
 Each adds half of weight times squared residual to the normal equations of its frame, `block` (V, V), upper triangle,
 and `slope` (V,), and returns its cost. A pseudo-Huber term rho(r) = width^2 (sqrt(1 + r^2 / width^2) - 1) is quadratic
 near zero and linear far out, as the paper's L1 and L2 norms are; it enters as a square of weight
-/ sqrt(1 + r^2 / width^2). `place` (P, 3) and `jac` (P, 3, V) are the points of the frame and their derivatives;
-`runs` (P, R, 2) the ranges of unknowns that move each point, so that inner loops run over neighbours in memory.
+/ sqrt(1 + r^2 / width^2). `place` (P, 3) and `jac` (P + 1, 3, V) are the points of the frame and their derivatives;
+`runs` (P, R, 2) the ranges of unknowns that move each point, so that inner loops run over neighbours in memory. Whole
+arrays and indices are passed: compiled code spends more time on making slices than on adding what is in them.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from phuma.compiled import compiled
 
 # Points of the problem, in this order: pelvis, 12 keypoints, 4 soles (heel and toe, left and right), 4 sides of soles.
 KEYPOINTS = 13
 SOLES = KEYPOINTS
 SIDES = SOLES + 4
 POINTS = SIDES + 4
-
-compiled = njit(cache=True, fastmath=True)
-
-
-@compiled
-def add_vector(block, slope, runs, rows, r, weight):
-    """Add weight |r + J d|^2 / 2 of a residual r (3,) with derivatives rows (3, V) in the ranges `runs` (R, 2)."""
-    for a in range(len(runs)):
-        for i in range(runs[a, 0], runs[a, 1]):
-            x, y, z = weight * rows[0, i], weight * rows[1, i], weight * rows[2, i]
-            slope[i] += x * r[0] + y * r[1] + z * r[2]
-            for j in range(i, runs[a, 1]):
-                block[i, j] += x * rows[0, j] + y * rows[1, j] + z * rows[2, j]
-            for b in range(a + 1, len(runs)):
-                for j in range(runs[b, 0], runs[b, 1]):
-                    block[i, j] += x * rows[0, j] + y * rows[1, j] + z * rows[2, j]
+SCRATCH = POINTS  # one more row of derivatives, for residuals that are not points
 
 
 @compiled
-def add_scalar(block, slope, runs, row, r, weight):
-    """Add weight (r + J d)^2 / 2 of a residual r with derivatives row (V,)."""
-    for a in range(len(runs)):
-        for i in range(runs[a, 0], runs[a, 1]):
-            x = weight * row[i]
+def add_vector(block, slope, runs, n, jac, m, rx, ry, rz, weight):
+    """Add weight |r + J d|^2 / 2 of a residual r with derivatives jac[m] (3, V) in the ranges runs[n] (R, 2)."""
+    ranges = runs.shape[1]
+    for a in range(ranges):
+        for i in range(runs[n, a, 0], runs[n, a, 1]):
+            x, y, z = weight * jac[m, 0, i], weight * jac[m, 1, i], weight * jac[m, 2, i]
+            slope[i] += x * rx + y * ry + z * rz
+            for j in range(i, runs[n, a, 1]):
+                block[i, j] += x * jac[m, 0, j] + y * jac[m, 1, j] + z * jac[m, 2, j]
+            for b in range(a + 1, ranges):
+                for j in range(runs[n, b, 0], runs[n, b, 1]):
+                    block[i, j] += x * jac[m, 0, j] + y * jac[m, 1, j] + z * jac[m, 2, j]
+
+
+@compiled
+def add_scalar(block, slope, runs, n, jac, m, k, r, weight):
+    """Add weight (r + J d)^2 / 2 of a residual r with derivatives jac[m, k] (V,)."""
+    ranges = runs.shape[1]
+    for a in range(ranges):
+        for i in range(runs[n, a, 0], runs[n, a, 1]):
+            x = weight * jac[m, k, i]
             slope[i] += x * r
-            for j in range(i, runs[a, 1]):
-                block[i, j] += x * row[j]
-            for b in range(a + 1, len(runs)):
-                for j in range(runs[b, 0], runs[b, 1]):
-                    block[i, j] += x * row[j]
+            for j in range(i, runs[n, a, 1]):
+                block[i, j] += x * jac[m, k, j]
+            for b in range(a + 1, ranges):
+                for j in range(runs[n, b, 0], runs[n, b, 1]):
+                    block[i, j] += x * jac[m, k, j]
 
 
 @compiled
-def keypoint_position(block, slope, runs, place, jac, n, wanted, weight, width, r):
-    """L_global-match: rho(|p_n - p_n^human|)."""
-    size = 0.0
-    for i in range(3):
-        r[i] = place[n, i] - wanted[i]
-        size += r[i] ** 2
-    root = np.sqrt(1 + size / width**2)
-    add_vector(block, slope, runs[n], jac[n], r, weight / root)
+def keypoint_position(block, slope, runs, place, jac, n, wanted, t, weight, width):
+    """L_global-match: rho(|p_n - p_n^human|), with p^human = wanted[t, n]."""
+    rx, ry, rz = place[n, 0] - wanted[t, n, 0], place[n, 1] - wanted[t, n, 1], place[n, 2] - wanted[t, n, 2]
+    root = np.sqrt(1 + (rx**2 + ry**2 + rz**2) / width**2)
+    add_vector(block, slope, runs, n, jac, n, rx, ry, rz, weight / root)
     return weight * width**2 * (root - 1)
 
 
 @compiled
-def link_direction(block, slope, runs, place, jac, start, end, wanted, weight, width, rows, r):
+def link_direction(block, slope, runs, place, jac, start, end, wanted, t, m, weight, width):
     """L_local-match, orientation: rho(|u - u^human|) of unit vectors u = (p_end - p_start) / length.
 
-    du = (1 - u u^T) (dp_end - dp_start) / length. The end hangs below the start or on the same body.
+    u^human = wanted[t, m]. du = (1 - u u^T) (dp_end - dp_start) / length. The end hangs below the start or on the same
+    body.
     """
-    length = 0.0
-    for i in range(3):
-        r[i] = place[end, i] - place[start, i]
-        length += r[i] ** 2
-    length = np.sqrt(length)
-    ux, uy, uz = r[0] / length, r[1] / length, r[2] / length
-    r[0], r[1], r[2] = ux - wanted[0], uy - wanted[1], uz - wanted[2]
-    size = r[0] ** 2 + r[1] ** 2 + r[2] ** 2
+    ux, uy, uz = place[end, 0] - place[start, 0], place[end, 1] - place[start, 1], place[end, 2] - place[start, 2]
+    length = np.sqrt(ux**2 + uy**2 + uz**2)
+    ux, uy, uz = ux / length, uy / length, uz / length
     for a in range(runs.shape[1]):
         for c in range(runs[end, a, 0], runs[end, a, 1]):
-            dx = jac[end, 0, c] - jac[start, 0, c]
-            dy = jac[end, 1, c] - jac[start, 1, c]
-            dz = jac[end, 2, c] - jac[start, 2, c]
+            dx = (jac[end, 0, c] - jac[start, 0, c]) / length
+            dy = (jac[end, 1, c] - jac[start, 1, c]) / length
+            dz = (jac[end, 2, c] - jac[start, 2, c]) / length
             along = ux * dx + uy * dy + uz * dz
-            rows[0, c] = (dx - ux * along) / length
-            rows[1, c] = (dy - uy * along) / length
-            rows[2, c] = (dz - uz * along) / length
-    root = np.sqrt(1 + size / width**2)
-    add_vector(block, slope, runs[end], rows, r, weight / root)
+            jac[SCRATCH, 0, c] = dx - ux * along
+            jac[SCRATCH, 1, c] = dy - uy * along
+            jac[SCRATCH, 2, c] = dz - uz * along
+    rx, ry, rz = ux - wanted[t, m, 0], uy - wanted[t, m, 1], uz - wanted[t, m, 2]
+    root = np.sqrt(1 + (rx**2 + ry**2 + rz**2) / width**2)
+    add_vector(block, slope, runs, end, jac, SCRATCH, rx, ry, rz, weight / root)
     return weight * width**2 * (root - 1)
 
 
 @compiled
-def foot_roll(block, slope, runs, place, jac, side, weight, row):
+def foot_roll(block, slope, runs, place, jac, side, weight):
     """Sine of the angle by which a sole leans sideways: (z_inner - z_outer) / width, squared.
 
     Heel and toe points lie on the sole's middle line and do not see it.
@@ -102,8 +99,8 @@ def foot_roll(block, slope, runs, place, jac, side, weight, row):
     tilt = (place[side, 2] - place[side + 1, 2]) / width
     for a in range(runs.shape[1]):
         for c in range(runs[side, a, 0], runs[side, a, 1]):
-            row[c] = (jac[side, 2, c] - jac[side + 1, 2, c]) / width
-    add_scalar(block, slope, runs[side], row, tilt, weight)
+            jac[SCRATCH, 2, c] = (jac[side, 2, c] - jac[side + 1, 2, c]) / width
+    add_scalar(block, slope, runs, side, jac, SCRATCH, 2, tilt, weight)
     return 0.5 * weight * tilt**2
 
 
@@ -115,7 +112,7 @@ def sole_height(block, slope, runs, place, jac, n, weight, floor):
         weight = max(weight, floor)
     if weight == 0:
         return 0.0
-    add_scalar(block, slope, runs[n], jac[n, 2], z, weight)
+    add_scalar(block, slope, runs, n, jac, n, 2, z, weight)
     return 0.5 * weight * z**2
 
 
@@ -127,22 +124,22 @@ def skating(before, now, cross, runs, n, weight, width):
     """
     block_b, slope_b, place_b, jac_b = before
     block_n, slope_n, place_n, jac_n = now
-    own = runs[n]
+    ranges = runs.shape[1]
     dx, dy = place_n[n, 0] - place_b[n, 0], place_n[n, 1] - place_b[n, 1]
     root = np.sqrt(1 + (dx**2 + dy**2) / width**2)
     k = weight / root
-    for a in range(len(own)):
-        for i in range(own[a, 0], own[a, 1]):
+    for a in range(ranges):
+        for i in range(runs[n, a, 0], runs[n, a, 1]):
             bx, by = k * jac_b[n, 0, i], k * jac_b[n, 1, i]
             nx, ny = k * jac_n[n, 0, i], k * jac_n[n, 1, i]
             slope_b[i] -= bx * dx + by * dy
             slope_n[i] += nx * dx + ny * dy
-            for b in range(a, len(own)):
-                for j in range(max(i, own[b, 0]), own[b, 1]):
+            for b in range(a, ranges):
+                for j in range(max(i, runs[n, b, 0]), runs[n, b, 1]):
                     block_b[i, j] += bx * jac_b[n, 0, j] + by * jac_b[n, 1, j]
                     block_n[i, j] += nx * jac_n[n, 0, j] + ny * jac_n[n, 1, j]
-            for b in range(len(own)):
-                for j in range(own[b, 0], own[b, 1]):
+            for b in range(ranges):
+                for j in range(runs[n, b, 0], runs[n, b, 1]):
                     cross[i, j] -= bx * jac_n[n, 0, j] + by * jac_n[n, 1, j]
     return weight * width**2 * (root - 1)
 

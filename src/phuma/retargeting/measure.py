@@ -10,7 +10,7 @@ import numpy as np
 from phuma.motion import HumanMotion
 from phuma.retargeting import metrics
 from phuma.retargeting.costs import KEYPOINTS, SIDES, SOLES
-from phuma.retargeting.physink import link_indices, robot_points
+from phuma.retargeting.part import link_indices, robot_points
 from phuma.robot_motion import RobotMotion
 from phuma.robots.kinematics import point_positions, points_of
 from phuma.robots.robot import Robot
@@ -21,13 +21,15 @@ FIVE = ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skati
 
 
 def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
-    """Percentages 0 to 100 unless a unit is in the name."""
+    """Percentages 0 to 100 unless a unit is in the name. Without a human, all that compares with one is left out."""
     motion = motion.reordered(robot.joint_names)
     points = points_of(robot, *robot_points(robot))
     place = point_positions(robot, points, motion.root_pos, motion.root_quat, motion.joint_pos)
-    human = motion.human_joints[:, [INDEX[k] for k in robot.keypoints]]
     soles, contact, fps = place[:, SOLES : SOLES + 4], motion.contact, motion.fps
-    out = _fidelity(place[:, :KEYPOINTS], human, link_indices(robot), robot.keypoints.index("pelvis"))
+    out = {}
+    if motion.human_joints is not None:
+        human = motion.human_joints[:, [INDEX[k] for k in robot.keypoints]]
+        out = _fidelity(place[:, :KEYPOINTS], human, link_indices(robot), robot.keypoints.index("pelvis"))
     slips = metrics.slip_speeds(soles, contact, fps)
     stands = contact > metrics.IN_CONTACT
     heights = soles[..., 2]
@@ -49,16 +51,19 @@ def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
 
 
 def combine(scores: Sequence[dict[str, Any]]) -> dict[str, float]:
-    """Metrics of many motions as of one long one: each weighted by how many samples it was measured on."""
+    """Metrics of many motions as of one long one: each weighted by how many samples it was measured on.
+
+    A metric counts for the motions that have it: one without a human has no fidelity.
+    """
     counts = {"non_floating": "contact_samples", "non_penetration": "contact_samples", "non_skating": "step_samples"}
     out = {}
-    for name in scores[0]:
+    for name in dict.fromkeys(n for s in scores for n in s):
         if name in ("frames", "contact_samples", "step_samples"):
             out[name] = float(sum(s[name] for s in scores))
             continue
         own = counts.get(name.removeprefix("human_"), "frames")
-        weights = np.array([s[own] for s in scores], dtype=float)
-        values = np.array([s.get(name, 0.0) for s in scores])
+        weights = np.array([s[own] for s in scores if name in s], dtype=float)
+        values = np.array([s[name] for s in scores if name in s])
         out[name] = float(np.average(values, weights=weights)) if weights.sum() else 100.0
     return out
 

@@ -1,8 +1,8 @@
 """The normal equations of a whole clip: cost, gradient and banded Gauss-Newton matrix, compiled.
 
-Unknowns of a frame: root position p (3), rotation vector w (3) with R = exp(w) R_human, joint angles q (N); V = 6 + N.
-A frame is coupled to its neighbours only (skating, speed, smoothness), so the matrix of all T V unknowns is banded with
-2 V subdiagonals.
+A frame x (V,): root position p (3), rotation vector w (3) with R = exp(w) R_human, joint angles q (N); V = 6 + N.
+F of these are unknowns of the part that is solved, the rest stands still. A frame is coupled to its neighbours only
+(skating, speed, smoothness), so the matrix of all T F unknowns is banded with 2 F subdiagonals.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from phuma.compiled import compiled
 from phuma.retargeting.collision import self_collision
 from phuma.retargeting.costs import (
-    KEYPOINTS,
     POINTS,
     SIDES,
     SOLES,
-    compiled,
     foot_roll,
     joint_speed,
     keypoint_position,
@@ -27,7 +26,7 @@ from phuma.retargeting.costs import (
     smoothness,
     sole_height,
 )
-from phuma.robots.kinematics import pose_bodies
+from phuma.robots.kinematics import place_points, pose_bodies
 from phuma.rotations import Array
 
 
@@ -101,73 +100,101 @@ def left_jacobian(w, out):
     out[2, 0], out[2, 1], out[2, 2] = b * x * z - a * y, b * y * z + a * x, 1 - b * (x * x + y * y)
 
 
+class Posed(NamedTuple):
+    """The robot in every frame."""
+
+    turn: Array
+    """(T, 3, 3) of the root"""
+    body_p: Array
+    """(T, B, 3)"""
+    body_r: Array
+    """(T, B, 3, 3)"""
+    axis: Array
+    """(T, N, 3) of the joints"""
+    origin: Array
+    """(T, N, 3) a point on each axis"""
+    starts: Array
+    """(T, C, 3) of the capsules"""
+    ends: Array
+    """(T, C, 3)"""
+
+
+def empty_posed(frames: int, bodies: int, joints: int, capsules: int) -> Posed:
+    shapes = ((3, 3), (bodies, 3), (bodies, 3, 3), (joints, 3), (joints, 3), (capsules, 3), (capsules, 3))
+    return Posed(*(np.empty((frames, *shape)) for shape in shapes))
+
+
 @compiled
-def _pose_points(tree, points, x, reference, body_p, body_r, axis, origin, place, jac):
-    """Points (P, 3) of one frame and their derivatives jac (P, 3, V)."""
-    turn, small, lever = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
-    exp_rotation(x[3:6], small)
-    for i in range(3):
-        for j in range(3):
-            turn[i, j] = 0.0
-            for k in range(3):
-                turn[i, j] += small[i, k] * reference[k, j]
+def pose(tree, bodies, capsules, which, x, reference, posed):
+    """Put `bodies` and the capsules `which` where x (T, V) has them; reference (T, 3, 3) turns with the human."""
+    small = np.empty((3, 3))
+    for t in range(len(x)):
+        exp_rotation(x[t, 3:6], small)
+        for i in range(3):
+            for j in range(3):
+                posed.turn[t, i, j] = 0.0
+                for k in range(3):
+                    posed.turn[t, i, j] += small[i, k] * reference[t, k, j]
+    pose_bodies(tree, bodies, x[:, :3], posed.turn, x[:, 6:], posed.body_p, posed.body_r, posed.axis, posed.origin)
+    place_points(capsules.body, capsules.start, which, posed.body_p, posed.body_r, posed.starts)
+    place_points(capsules.body, capsules.end, which, posed.body_p, posed.body_r, posed.ends)
+
+
+@compiled
+def _pose_points(points, part, x, t, posed, place, jac):
+    """Points (P, 3) of one frame and their derivatives jac (P, 3, F)."""
+    body_p, body_r, axis, origin = posed.body_p[t], posed.body_r[t], posed.axis[t], posed.origin[t]
+    lever = np.empty((3, 3))
     left_jacobian(x[3:6], lever)
-    pose_bodies(tree, x[:3], turn, x[6:], body_p, body_r, axis, origin)
-    for n in range(len(points.body)):
+    for n in part.points:
         b = points.body[n]
         for i in range(3):
             place[n, i] = body_p[b, i]
             for j in range(3):
                 place[n, i] += body_r[b, i, j] * points.offset[n, j]
-        rx, ry, rz = place[n, 0] - x[0], place[n, 1] - x[1], place[n, 2] - x[2]
-        for k in range(3):
-            jac[n, k, k] = 1.0  # what else is in the first three columns is zero from the start
-            ax, ay, az = lever[0, k], lever[1, k], lever[2, k]
-            jac[n, 0, 3 + k] = ay * rz - az * ry
-            jac[n, 1, 3 + k] = az * rx - ax * rz
-            jac[n, 2, 3 + k] = ax * ry - ay * rx
-        for m in range(points.depth[n]):
-            j = points.joints[n, m]
+        if part.root:
+            rx, ry, rz = place[n, 0] - x[0], place[n, 1] - x[1], place[n, 2] - x[2]
+            for k in range(3):
+                jac[n, k, k] = 1.0  # what else is in the first three columns is zero from the start
+                ax, ay, az = lever[0, k], lever[1, k], lever[2, k]
+                jac[n, 0, 3 + k] = ay * rz - az * ry
+                jac[n, 1, 3 + k] = az * rx - ax * rz
+                jac[n, 2, 3 + k] = ax * ry - ay * rx
+        for m in range(part.depth[n]):
+            j = part.joints[n, m]
+            c = part.column[6 + j]
             rx, ry, rz = place[n, 0] - origin[j, 0], place[n, 1] - origin[j, 1], place[n, 2] - origin[j, 2]
-            jac[n, 0, 6 + j] = axis[j, 1] * rz - axis[j, 2] * ry
-            jac[n, 1, 6 + j] = axis[j, 2] * rx - axis[j, 0] * rz
-            jac[n, 2, 6 + j] = axis[j, 0] * ry - axis[j, 1] * rx
+            jac[n, 0, c] = axis[j, 1] * rz - axis[j, 2] * ry
+            jac[n, 1, c] = axis[j, 2] * rx - axis[j, 0] * rz
+            jac[n, 2, c] = axis[j, 0] * ry - axis[j, 1] * rx
 
 
 @compiled
-def _runs(points):
-    """(P, R + 1, 2) ranges of unknowns that move each point: the root's six, then joints."""
-    count, ranges = points.runs.shape[0], points.runs.shape[1]
-    out = np.zeros((count, ranges + 1, 2), np.int64)
-    for n in range(count):
-        out[n, 0, 1] = 6
-        for k in range(ranges):
-            for e in range(2):
-                out[n, k + 1, e] = points.runs[n, k, e] + 6
-    return out
+def _follow(block, slope, part, place, jac, t, target, w):
+    """L_match of one frame: keypoints and links."""
+    cost, runs = 0.0, part.runs
+    for n in part.keypoints:
+        weight = w.position * part.counts[n]
+        cost += keypoint_position(block, slope, runs, place, jac, n, target.keypoints, t, weight, w.position_width)
+    for m in part.links:
+        start, end, wanted = target.links[m, 0], target.links[m, 1], target.directions
+        cost += link_direction(block, slope, runs, place, jac, start, end, wanted, t, m, w.direction, w.direction_width)
+    return cost
 
 
 @compiled
-def _frame(block, slope, runs, place, jac, t, target, w, rows, row, r):
-    """All terms of one frame by itself."""
+def _stand(block, slope, runs, place, jac, t, target, w):
+    """What the feet of one frame should do."""
     cost = 0.0
-    for n in range(1, KEYPOINTS):
-        wanted = target.keypoints[t, n]
-        cost += keypoint_position(block, slope, runs, place, jac, n, wanted, w.position, w.position_width, r)
-    for n in range(len(target.links)):
-        start, end, wanted = target.links[n, 0], target.links[n, 1], target.directions[t, n]
-        cost += link_direction(
-            block, slope, runs, place, jac, start, end, wanted, w.direction, w.direction_width, rows, r
-        )
     for f in range(2):
         heel, toe = SOLES + 2 * f, SOLES + 2 * f + 1
         stands = max(target.stance[t, 2 * f], target.stance[t, 2 * f + 1])
         if w.foot_direction > 0 and stands < 1:
-            weight, wanted = w.foot_direction * (1 - stands), target.feet[t, f]
-            cost += link_direction(block, slope, runs, place, jac, heel, toe, wanted, weight, 1.0, rows, r)
+            weight = w.foot_direction * (1 - stands)
+            cost += link_direction(block, slope, runs, place, jac, heel, toe, target.feet, t, f, weight, 1.0)
         if w.roll + w.roll_swing > 0:
             weight = w.roll * stands + w.roll_swing
-            cost += foot_roll(block, slope, runs, place, jac, SIDES + 2 * f, weight, row)
+            cost += foot_roll(block, slope, runs, place, jac, SIDES + 2 * f, weight)
     for region in range(4):
         weight = w.ground[t, region] * target.stance[t, region]
         cost += sole_height(block, slope, runs, place, jac, SOLES + region, weight, w.floor)
@@ -175,13 +202,13 @@ def _frame(block, slope, runs, place, jac, t, target, w, rows, row, r):
 
 
 @compiled
-def _over_time(band, gradient, x, w, max_step, rest):
+def _over_time(band, gradient, unknowns, x, w, max_step, rest):
     """Terms of single unknowns from frame to frame."""
-    frames, size = x.shape
+    frames, size = len(x), len(unknowns)
     cost = 0.0
     for t in range(frames):
-        for i in range(size):
-            here = t * size + i
+        for c in range(size):
+            here, i = t * size + c, unknowns[c]
             if w.posture[i] > 0:
                 cost += posture(band, gradient, here, x[t, i], rest[i], w.posture[i])
             if w.speed > 0 and i >= 6 and t + 1 < frames:
@@ -209,39 +236,37 @@ def _store(band, gradient, base, block, slope, cross, coupled):
 
 
 @compiled
-def build(tree, points, capsules, target, w, x, max_step, rest, band, gradient):
-    """Fill band (T V, 2 V + 1), where band[c, d] is the matrix at row c + d and column c, and gradient (T V,).
+def build(tree, points, capsules, part, posed, target, w, x, max_step, rest, band, gradient):
+    """Fill band (T F, 2 F + 1), where band[c, d] is the matrix at row c + d and column c, and gradient (T F,).
 
-    Returns the cost at x (T, V).
+    Poses anew what the part moves. Returns the cost at x (T, V).
     """
-    frames, size = x.shape
+    frames, size = len(x), len(part.unknowns)
     band[:] = 0.0
     gradient[:] = 0.0
-    bodies, joints = len(tree.parents), size - 6
-    body_p, body_r = np.empty((bodies, 3)), np.empty((bodies, 3, 3))
-    axis, origin = np.empty((joints, 3)), np.empty((joints, 3))
-    cols, rows, row, r = np.empty(size, np.int64), np.empty((3, size)), np.empty(size), np.empty(3)
-    runs = _runs(points)
-    starts, ends = np.empty((len(capsules.body), 3)), np.empty((len(capsules.body), 3))
+    cols, row = np.empty(size, np.int64), np.empty(size)
     cross = np.zeros((size, size))
-    now = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, 3, size)))
-    before = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS, 3, size)))
-    cost = _over_time(band, gradient, x, w, max_step, rest)
+    now = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS + 1, 3, size)))
+    before = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS + 1, 3, size)))
+    pose(tree, part.bodies, capsules, part.capsules, x, target.turn, posed)
+    cost = _over_time(band, gradient, part.unknowns, x, w, max_step, rest)
     for t in range(frames):
         now, before = before, now
         block, slope, place, jac = now
-        _pose_points(tree, points, x[t], target.turn[t], body_p, body_r, axis, origin, place, jac)
-        cost += _frame(block, slope, runs, place, jac, t, target, w, rows, row, r)
+        _pose_points(points, part, x[t], t, posed, place, jac)
+        cost += _follow(block, slope, part, place, jac, t, target, w)
+        if part.stands:
+            cost += _stand(block, slope, part.runs, place, jac, t, target, w)
         if w.collision > 0:
-            cost += self_collision(
-                block, slope, capsules, body_p, body_r, axis, origin, w.collision, starts, ends, row, cols
-            )
+            cost += self_collision(block, slope, capsules, part, posed, t, w.collision, row, cols)
         if t > 0:
-            for region in range(4):
+            coupled = False
+            for region in range(4 if part.stands else 0):
                 weight = w.skate[t - 1, region] * target.stance[t - 1, region]
                 if weight > 0:
-                    cost += skating(before, now, cross, runs, SOLES + region, weight, w.skate_width)
-            _store(band, gradient, (t - 1) * size, before[0], before[1], cross, True)
+                    coupled = True
+                    cost += skating(before, now, cross, part.runs, SOLES + region, weight, w.skate_width)
+            _store(band, gradient, (t - 1) * size, before[0], before[1], cross, coupled)
     _store(band, gradient, (frames - 1) * size, now[0], now[1], cross, False)
     return cost
 

@@ -10,10 +10,10 @@ from threadpoolctl import ThreadpoolController
 
 from phuma import rotations as rot
 from phuma.retargeting.config import SolveCfg, Terms
-from phuma.retargeting.costs import POINTS
 from phuma.retargeting.normal import Targets, Weights
-from phuma.retargeting.solver import Problem, State, advance, iterate
-from phuma.retargeting.target import IN_CONTACT, LINKS, Target
+from phuma.retargeting.part import Part, link_indices, parts_of, robot_points
+from phuma.retargeting.solver import DAMPING, Problem, State, advance, iterate
+from phuma.retargeting.target import IN_CONTACT, Target
 from phuma.robots.capsules import capsules_of, no_capsules
 from phuma.robots.kinematics import points_of, tree_of
 from phuma.robots.robot import Robot
@@ -61,7 +61,7 @@ def _solve(target: Target, contact: Array, robot: Robot, terms: Terms, cfg: Solv
         problem = _problem(target, stance, robot, terms, cfg, first, last)
         problem.fixed_frames = SEAM if first else 0
         state = State(x[first:last].copy())
-        converged &= _solve_piece(problem, state, terms, cfg)
+        converged &= _solve_piece(problem, state, parts_of(robot, terms.collision), terms, cfg)
         steps = max(steps, state.steps)
         done = frames if last == frames else last - cfg.overlap
         x[first:done] = state.x[: done - first]
@@ -71,17 +71,32 @@ def _solve(target: Target, contact: Array, robot: Robot, terms: Terms, cfg: Solv
     return Solution(x[:, :3], rot.normalize(root), x[:, 6:], stance, steps, converged)
 
 
-def _solve_piece(problem: Problem, state: State, terms: Terms, cfg: SolveCfg) -> bool:
-    """The schedule: smooth and loose first, then contacts rise, then until the cost settles."""
+def _solve_piece(problem: Problem, state: State, parts: tuple[Part, Part], terms: Terms, cfg: SolveCfg) -> bool:
+    """The body, then the arms; whether both settled."""
+    body, arms = parts
+    arms_at_rest = state.x[:, arms.unknowns]
+    _begin(problem, arms, state, terms, cfg)  # where a shoulder is depends a little on its arm
+    _begin(problem, body, state, terms, cfg)
+    settled = _finish(problem, body, state, terms, cfg)
+    state.x[:, arms.unknowns] = arms_at_rest  # from here they find a better way than from a guess
+    _begin(problem, arms, state, terms, cfg)
+    return _finish(problem, arms, state, terms, cfg) and settled
 
-    def at(share: float, anneal: float) -> Weights:
-        return _weights(problem, terms, cfg, share, anneal)
 
+def _begin(problem: Problem, part: Part, state: State, terms: Terms, cfg: SolveCfg) -> None:
+    """Smooth and loose: the whole clip is moved before its details."""
+    problem.take(part, state.x)
+    state.damping = DAMPING
     for anneal in cfg.anneal:
-        advance(problem, state, at(0.0, anneal))
-    for k in range(1, cfg.rise + 1):
-        advance(problem, state, at(k / cfg.rise, 1.0))
-    return iterate(problem, state, at(1.0, 1.0), cfg.max_steps, cfg.tolerance)
+        advance(problem, state, _weights(problem, terms, cfg, 0.0, anneal))
+
+
+def _finish(problem: Problem, part: Part, state: State, terms: Terms, cfg: SolveCfg) -> bool:
+    """Contacts rise, then until the cost settles; whether it did."""
+    if part.stands or terms.collision:
+        for k in range(1, cfg.rise + 1):
+            advance(problem, state, _weights(problem, terms, cfg, k / cfg.rise, 1.0))
+    return iterate(problem, state, _weights(problem, terms, cfg, 1.0, 1.0), cfg.max_steps, cfg.tolerance)
 
 
 def _weights(problem: Problem, terms: Terms, cfg: SolveCfg, share: float, anneal: float) -> Weights:
@@ -89,7 +104,7 @@ def _weights(problem: Problem, terms: Terms, cfg: SolveCfg, share: float, anneal
     ones = np.ones_like(problem.target.stance)
     ground = cfg.contact_start * (cfg.ground / cfg.contact_start) ** share if terms.ground else 0.0
     skate = cfg.contact_start * (cfg.skate / cfg.contact_start) ** share if terms.skate else 0.0
-    joints = len(problem.lower)
+    joints = len(problem.max_step)
 
     def each(path: float, turn: float, joint: float) -> Array:
         return np.concatenate([np.full(3, path), np.full(3, turn), np.full(joints, joint)])
@@ -114,19 +129,6 @@ def _weights(problem: Problem, terms: Terms, cfg: SolveCfg, share: float, anneal
     )
 
 
-def robot_points(robot: Robot) -> tuple[Array, Array]:
-    """Bodies (P,) and offsets (P, 3) of the points of the problem, in the order of `costs.py`."""
-    body = np.concatenate([robot.keypoint_body, robot.sole_body, robot.sole_body])
-    offset = np.concatenate([robot.keypoint_offset, robot.sole_point, robot.sole_side.reshape(4, 3)])
-    assert len(body) == POINTS
-    return body, offset
-
-
-def link_indices(robot: Robot) -> Array:
-    """(12, 2) start and end of each link among the robot's keypoints."""
-    return np.array([[robot.keypoints.index(a), robot.keypoints.index(b)] for a, b in LINKS])
-
-
 def _problem(
     target: Target, stance: Array, robot: Robot, terms: Terms, cfg: SolveCfg, first: int, last: int
 ) -> Problem:
@@ -148,6 +150,8 @@ def _problem(
     step = cfg.speed_share * robot.velocity_limit / target.motion.fps
     capsules = capsules_of(robot) if terms.collision else no_capsules()
     points = points_of(robot, *robot_points(robot))
+    free = np.full(6, np.inf)
+    lower, upper = np.concatenate([-free, lower]), np.concatenate([free, upper])
     return Problem(tree_of(robot), points, capsules, targets, lower, upper, step, _rest(robot))
 
 

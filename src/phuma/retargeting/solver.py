@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpbtrf, dpbtrs
 
-from phuma.retargeting.normal import Targets, Weights, build, hold
+from phuma.retargeting.normal import Targets, Weights, build, empty_posed, hold, pose
+from phuma.retargeting.part import Part
 from phuma.robots.capsules import Capsules
 from phuma.robots.kinematics import Points, Tree
 from phuma.rotations import Array
@@ -19,14 +20,14 @@ EASE, BRAKE = 3.0, 30.0  # by which damping falls after a good step and rises af
 
 @dataclass(eq=False)
 class Problem:
-    """A clip to solve: what stays the same while weights change."""
+    """A clip to solve, and the part of it that is solved now: what stays the same while weights change."""
 
     tree: Tree
     points: Points
     capsules: Capsules
     target: Targets
     lower: Array
-    """(N,) rad, hard"""
+    """(V,) hard limits; the root has none"""
     upper: Array
     max_step: Array
     """(N,) rad from frame to frame, beyond which speed is penalised"""
@@ -35,10 +36,15 @@ class Problem:
     fixed_frames: int = 0
     """The first so many frames are kept as they are"""
 
-    def __post_init__(self) -> None:
-        frames, size = len(self.target.turn), 6 + len(self.lower)
+    def take(self, part: Part, x: Array) -> None:
+        """Solve for this part from now on; the others stay as x (T, V) has them."""
+        frames, size = len(x), len(part.unknowns)
+        self._part = part
+        self._posed = empty_posed(frames, len(self.tree.parents), len(self.max_step), len(self.capsules.body))
         self._band = np.empty((frames * size, 2 * size + 1))
         self._gradient = np.empty(frames * size)
+        every = np.arange(len(self.tree.parents)), np.arange(len(self.capsules.body))
+        pose(self.tree, every[0], self.capsules, every[1], x, self.target.turn, self._posed)
 
     def evaluate(self, x: Array, w: Weights) -> float:
         """Cost at x (T, V); leaves matrix and gradient behind for one step."""
@@ -46,6 +52,8 @@ class Problem:
             self.tree,
             self.points,
             self.capsules,
+            self._part,
+            self._posed,
             self.target,
             w,
             x,
@@ -57,33 +65,33 @@ class Problem:
         return float(cost)
 
     def step(self, x: Array, damping: float) -> Array | None:
-        """The damped Gauss-Newton step at the x that was evaluated last; None where the matrix is not definite.
+        """(T, F) the damped Gauss-Newton step at the x that was evaluated last; None where the matrix is not definite.
 
         Uses the matrix up: evaluate again before the next step.
         """
-        frames, size = x.shape
+        shape = len(x), len(self._part.unknowns)
         band, gradient = self._band, self._gradient
         band[:, 0] += damping * band[:, 0] + 1e-9
-        hold(band, gradient, np.flatnonzero(self._frozen(x, gradient.reshape(frames, size))))
+        hold(band, gradient, np.flatnonzero(self._frozen(x, gradient.reshape(shape))))
         factor, info = dpbtrf(band.T, lower=1, overwrite_ab=1)
         if info != 0:
             return None
         d, _ = dpbtrs(factor, -gradient, lower=1)
-        return d.reshape(frames, size) if np.isfinite(d).all() else None
+        return d.reshape(shape) if np.isfinite(d).all() else None
 
     def _frozen(self, x: Array, gradient: Array) -> Array:
-        """(T, V) what is kept: fixed frames, and joints on a limit while the cost wants them beyond it."""
-        frozen = np.zeros(x.shape, dtype=bool)
-        q, g = x[:, 6:], gradient[:, 6:]
-        frozen[:, 6:] = ((q <= self.lower) & (g > 0)) | ((q >= self.upper) & (g < 0))
+        """(T, F) what is kept: fixed frames, and joints on a limit while the cost wants them beyond it."""
+        own = self._part.unknowns
+        q = x[:, own]
+        frozen = ((q <= self.lower[own]) & (gradient > 0)) | ((q >= self.upper[own]) & (gradient < 0))
         frozen[: self.fixed_frames] = True
         return frozen
 
     def moved(self, x: Array, step: Array) -> Array:
-        """x + step, with joints kept within their limits."""
-        out = x + step
-        np.clip(out[:, 6:], self.lower, self.upper, out=out[:, 6:])
-        out[: self.fixed_frames] = x[: self.fixed_frames]
+        """x with the part moved by step (T, F), kept within limits."""
+        out, own = x.copy(), self._part.unknowns
+        moved = np.clip(x[:, own] + step, self.lower[own], self.upper[own])
+        out[self.fixed_frames :, own] = moved[self.fixed_frames :]
         return out
 
 

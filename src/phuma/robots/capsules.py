@@ -1,6 +1,7 @@
 """A robot's collision shapes as capsules: segments with a radius, whose distances are quick to compute.
 
-Spheres and capsules are taken as they are; a box becomes two capsules along its longest edge, inside it.
+Spheres and capsules are taken as they are; a box becomes two capsules along its longest edge, which stand out of its
+faces by as much as its edges stand out of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import numpy as np
 from phuma import rotations as rot
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
+
+BOX_RADIUS = 0.5 * (1 + 2**0.5)
+"""of half a box's height: between the face, at 1, and the edge, at sqrt(2)"""
 
 
 class Capsules(NamedTuple):
@@ -28,6 +32,8 @@ class Capsules(NamedTuple):
     """(C,)"""
     pairs: Array
     """(M, 2) int"""
+    apart: Array
+    """(M,) m: capsules whose middles are further apart than this cannot touch"""
     joints: Array
     """(C, J) int: joints above the capsule, -1 behind the last"""
     depth: Array
@@ -36,7 +42,7 @@ class Capsules(NamedTuple):
 
 def no_capsules() -> Capsules:
     ints, floats = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3))
-    return Capsules(ints[:, 0], floats, floats, floats[:, 0], ints, ints, ints[:, 0])
+    return Capsules(ints[:, 0], floats, floats, floats[:, 0], ints, floats[:, 0], ints, ints[:, 0])
 
 
 @lru_cache(maxsize=8)  # a model takes longer to compile than a clip to solve
@@ -57,12 +63,16 @@ def capsules_of(robot: Robot) -> Capsules:
         for b in range(a + 1, len(found))
         if _may_touch(model, int(geoms[a]), int(geoms[b]))
     ]
+    start, end, radius = (np.array([f[k] for f in found]) for k in (1, 2, 3))
+    pair = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    reach = radius + 0.5 * np.linalg.norm(end - start, axis=1)
     return Capsules(
         bodies.astype(np.int64),
-        np.array([f[1] for f in found]),
-        np.array([f[2] for f in found]),
-        np.array([f[3] for f in found]),
-        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        start,
+        end,
+        radius,
+        pair,
+        reach[pair].sum(axis=1),
         chains.joints,
         chains.depth,
     )
@@ -82,7 +92,8 @@ def _shapes(model, g: int):
     order = np.argsort(size[:3])  # box, ellipsoid: thin, middle, long
     radius = size[order[0]]
     half, aside = turn[:, order[2]] * (size[order[2]] - radius), turn[:, order[1]] * (size[order[1]] - radius)
-    return [(centre - half + s * aside, centre + half + s * aside, radius) for s in (-1.0, 1.0)]
+    reach = BOX_RADIUS * radius if kind == int(mujoco.mjtGeom.mjGEOM_BOX) else radius
+    return [(centre - half + s * aside, centre + half + s * aside, reach) for s in (-1.0, 1.0)]
 
 
 def _may_touch(model, a: int, b: int) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from phuma import rotations as rot
+from phuma.compiled import compiled
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
@@ -43,8 +43,6 @@ class Points(NamedTuple):
     """(P, M) int: joints above the point, from the root down; -1 behind the last"""
     depth: Array
     """(P,) int: how many of them"""
-    runs: Array
-    """(P, R, 2) int: the same joints as ranges from first to past the last; empty ranges behind the last one"""
 
 
 def tree_of(robot: Robot) -> Tree:
@@ -71,98 +69,78 @@ def points_of(robot: Robot, body: Array, offset: Array) -> Points:
     joints = np.full((len(chains), max(map(len, chains), default=0)), -1, dtype=np.int64)
     for row, chain in zip(joints, chains):
         row[: len(chain)] = chain
-    ranges = [_ranges(chain) for chain in chains]
-    runs = np.zeros((len(chains), max(map(len, ranges), default=0), 2), dtype=np.int64)
-    for k, found in enumerate(ranges):
-        runs[k, : len(found)] = np.array(found).reshape(-1, 2)
     return Points(
         np.asarray(body, dtype=np.int64),
         np.ascontiguousarray(offset, dtype=float),
         joints,
         (joints >= 0).sum(axis=1),
-        runs,
     )
 
 
-def _ranges(numbers: list[int]) -> list[tuple[int, int]]:
-    """Rising numbers as ranges: [0, 1, 2, 7] is [(0, 3), (7, 8)]."""
-    out: list[tuple[int, int]] = []
-    for n in numbers:
-        if out and out[-1][1] == n:
-            out[-1] = (out[-1][0], n + 1)
-        else:
-            out.append((n, n + 1))
-    return out
+@compiled
+def pose_bodies(tree, bodies, p, turn, q, body_p, body_r, axis, origin):
+    """Bodies and joints in the world: root at p (T, 3) turned by `turn` (T, 3, 3), joint angles q (T, N).
 
-
-@njit(cache=True)
-def pose_bodies(tree, p, turn, q, body_p, body_r, axis, origin):
-    """Bodies and joints in the world for one frame: root at p (3,) turned by `turn` (3, 3), joint angles q (N,).
-
-    Fills body_p (B, 3), body_r (B, 3, 3), and for each joint its axis (N, 3) and a point on it, origin (N, 3).
+    Poses `bodies`, parents first, on those that are posed already. Fills body_p (T, B, 3), body_r (T, B, 3, 3), and for
+    each joint its axis (T, N, 3) and a point on it, origin (T, N, 3). A hinge turns its body by Rodrigues' formula,
+    R <- R Rot(axis, angle), and keeps its anchor in place.
     """
-    for b in range(len(tree.parents)):
-        up = tree.parents[b]
-        if up < 0:
-            body_p[b] = p
-            body_r[b] = turn
-        else:
+    for t in range(len(q)):
+        for b in bodies:
+            up = tree.parents[b]
             for i in range(3):
-                body_p[b, i] = body_p[up, i]
-                for k in range(3):
-                    body_p[b, i] += body_r[up, i, k] * tree.body_pos[b, k]
+                if up < 0:
+                    body_p[t, b, i] = p[t, i]
+                    for j in range(3):
+                        body_r[t, b, i, j] = turn[t, i, j]
+                    continue
+                x, y, z = body_r[t, up, i, 0], body_r[t, up, i, 1], body_r[t, up, i, 2]
+                offset, own = tree.body_pos[b], tree.body_rot[b]
+                body_p[t, b, i] = body_p[t, up, i] + x * offset[0] + y * offset[1] + z * offset[2]
                 for j in range(3):
-                    body_r[b, i, j] = 0.0
-                    for k in range(3):
-                        body_r[b, i, j] += body_r[up, i, k] * tree.body_rot[b, k, j]
-        for n in range(tree.first_joint[b], tree.first_joint[b + 1]):
-            _turn_about(body_p[b], body_r[b], tree.joint_axis[n], tree.joint_anchor[n], q[n], axis[n], origin[n])
+                    body_r[t, b, i, j] = x * own[0, j] + y * own[1, j] + z * own[2, j]
+            for n in range(tree.first_joint[b], tree.first_joint[b + 1]):
+                x, y, z = tree.joint_axis[n, 0], tree.joint_axis[n, 1], tree.joint_axis[n, 2]
+                ax, ay, az = tree.joint_anchor[n, 0], tree.joint_anchor[n, 1], tree.joint_anchor[n, 2]
+                c, s = np.cos(q[t, n]), np.sin(q[t, n])
+                d = 1.0 - c
+                for i in range(3):
+                    a0, a1, a2 = body_r[t, b, i, 0], body_r[t, b, i, 1], body_r[t, b, i, 2]
+                    axis[t, n, i] = a0 * x + a1 * y + a2 * z
+                    origin[t, n, i] = body_p[t, b, i] + a0 * ax + a1 * ay + a2 * az
+                    t0 = a0 * (c + x * x * d) + a1 * (y * x * d + z * s) + a2 * (z * x * d - y * s)
+                    t1 = a0 * (x * y * d - z * s) + a1 * (c + y * y * d) + a2 * (z * y * d + x * s)
+                    t2 = a0 * (x * z * d + y * s) + a1 * (y * z * d - x * s) + a2 * (c + z * z * d)
+                    body_r[t, b, i, 0], body_r[t, b, i, 1], body_r[t, b, i, 2] = t0, t1, t2
+                    body_p[t, b, i] = origin[t, n, i] - t0 * ax - t1 * ay - t2 * az
 
 
-@njit(cache=True)
-def _turn_about(place, turn, local_axis, local_anchor, angle, axis, origin):
-    """Turn a body about its hinge: R <- R Rot(axis, angle), with the anchor kept in place (Rodrigues)."""
-    for i in range(3):
-        axis[i] = 0.0
-        origin[i] = place[i]
-        for k in range(3):
-            axis[i] += turn[i, k] * local_axis[k]
-            origin[i] += turn[i, k] * local_anchor[k]
-    c, s = np.cos(angle), np.sin(angle)
-    x, y, z = local_axis[0], local_axis[1], local_axis[2]
-    d = 1.0 - c
-    for i in range(3):
-        a0, a1, a2 = turn[i, 0], turn[i, 1], turn[i, 2]
-        turn[i, 0] = a0 * (c + x * x * d) + a1 * (y * x * d + z * s) + a2 * (z * x * d - y * s)
-        turn[i, 1] = a0 * (x * y * d - z * s) + a1 * (c + y * y * d) + a2 * (z * y * d + x * s)
-        turn[i, 2] = a0 * (x * z * d + y * s) + a1 * (y * z * d - x * s) + a2 * (c + z * z * d)
-    for i in range(3):
-        place[i] = origin[i]
-        for k in range(3):
-            place[i] -= turn[i, k] * local_anchor[k]
-
-
-@njit(cache=True)
-def _all_points(tree, points, root_pos, root_rot, q):
-    frames, bodies = len(q), len(tree.parents)
-    body_p, body_r = np.empty((bodies, 3)), np.empty((bodies, 3, 3))
-    axis, origin = np.empty((q.shape[1], 3)), np.empty((q.shape[1], 3))
-    out = np.empty((frames, len(points.body), 3))
-    for t in range(frames):
-        pose_bodies(tree, root_pos[t], root_rot[t], q[t], body_p, body_r, axis, origin)
-        for k in range(len(points.body)):
-            b = points.body[k]
+@compiled
+def place_points(body, offset, which, body_p, body_r, out):
+    """out (T, P, 3): the points `which`, at offset (P, 3) on body (P,), of posed bodies."""
+    for t in range(len(out)):
+        for n in which:
+            b = body[n]
             for i in range(3):
-                out[t, k, i] = body_p[b, i]
+                out[t, n, i] = body_p[t, b, i]
                 for j in range(3):
-                    out[t, k, i] += body_r[b, i, j] * points.offset[k, j]
-    return out
+                    out[t, n, i] += body_r[t, b, i, j] * offset[n, j]
+
+
+def body_poses(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> tuple[Array, Array]:
+    """(T, B, 3), (T, B, 3, 3) where bodies are and how they are turned, in the world."""
+    tree, (frames, joints) = tree_of(robot), joint_pos.shape
+    bodies = np.arange(len(tree.parents))
+    place, turn = np.empty((frames, len(bodies), 3)), np.empty((frames, len(bodies), 3, 3))
+    root = np.ascontiguousarray(rot.to_matrix(np.asarray(root_quat, dtype=float)))
+    p, q = np.ascontiguousarray(root_pos, dtype=float), np.ascontiguousarray(joint_pos, dtype=float)
+    pose_bodies(tree, bodies, p, root, q, place, turn, np.empty((frames, joints, 3)), np.empty((frames, joints, 3)))
+    return place, turn
 
 
 def point_positions(robot: Robot, points: Points, root_pos: Array, root_quat: Array, joint_pos: Array) -> Array:
     """(T, P, 3) the points in the world: root_pos (T, 3), root_quat (T, 4) wxyz, joint_pos (T, N)."""
-    root_rot = np.ascontiguousarray(rot.to_matrix(np.asarray(root_quat, dtype=float)))
-    return _all_points(
-        tree_of(robot), points, np.ascontiguousarray(root_pos, dtype=float), root_rot,
-        np.ascontiguousarray(joint_pos, dtype=float),
-    )  # fmt: skip
+    out = np.empty((len(joint_pos), len(points.body), 3))
+    posed = body_poses(robot, root_pos, root_quat, joint_pos)
+    place_points(points.body, points.offset, np.arange(len(points.body)), *posed, out)
+    return out

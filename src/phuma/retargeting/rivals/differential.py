@@ -16,7 +16,7 @@ import numpy as np
 from phuma import rotations as rot
 from phuma.retargeting.metrics import MARGIN
 from phuma.retargeting.rivals.path import RobotPath
-from phuma.robots.kinematics import pose_bodies, tree_of
+from phuma.robots.kinematics import body_poses
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
@@ -44,11 +44,8 @@ def told_limits(robot: Robot) -> tuple[Array, Array]:
 
 def shared_bodies(robot: Robot) -> tuple[Array, Array]:
     """(B, 3), (B, 4) wxyz: the robot's bodies in the shared pose, root at the origin."""
-    bodies, joints = robot.n_bodies, robot.n_joints
-    place, turn = np.empty((bodies, 3)), np.empty((bodies, 3, 3))
-    axis, origin = np.empty((joints, 3)), np.empty((joints, 3))
-    pose_bodies(tree_of(robot), np.zeros(3), np.eye(3), robot.shared_pose, place, turn, axis, origin)
-    return place, rot.from_matrix(turn)
+    place, turn = body_poses(robot, np.zeros((1, 3)), rot.IDENTITY[None], robot.shared_pose[None])
+    return place[0], rot.from_matrix(turn[0])
 
 
 def model_with(robot: Robot, frames: Sequence[Frame]) -> mujoco.MjModel:

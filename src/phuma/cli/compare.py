@@ -25,7 +25,7 @@ from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg, find_recordings, read_all
 
 FRAMES = 120  # the cost is told for so many
-BESIDE = ("fidelity_aligned", "fidelity_samples", "non_penetration_all", "stance_roll_deg")
+BESIDE = ("fidelity_aligned", "fidelity_samples", "stance_roll_deg", "self_penetration", "torque_over")
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,17 @@ def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list
 
 
 def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
-    """Percentages, the cost, and what stands beside."""
-    names = [*FIVE, *BESIDE]
-    head = f"{'':19}" + "".join(f"{n.replace('_', ' '):>18}" for n in names) + f"{'CPU s a clip':>14}"
-    lines = [f"{clips} clips on {robot}, percent", head]
+    """Percentages, the cost, and what stands beside; a name is told on two lines."""
+    names = ["method", *FIVE, "cpu_s/clip", *BESIDE]
+    halves = [name.split("_", 1) if "_" in name else ["", name] for name in names]
+    lines = [f"{clips} clips on {robot}, percent"]
+    lines += ["".join(_cell(i, half[k].replace("_", " ")) for i, half in enumerate(halves)) for k in range(2)]
     for row in rows:
-        cells = "".join(f"{row[n]:18.2f}" for n in names)
-        lines.append(f"{row['method']:19}{cells}{row['cpu_seconds_per_clip']:14.3f}")
+        shown = [f"{row[n]:.2f}" for n in FIVE], [f"{row[n]:.2f}" for n in BESIDE]
+        cells = [row["method"], *shown[0], f"{row['cpu_seconds_per_clip']:.3f}", *shown[1]]
+        lines.append("".join(_cell(i, cell) for i, cell in enumerate(cells)))
     return "\n".join(lines)
+
+
+def _cell(column: int, text: str) -> str:
+    return f"{text:18}" if column == 0 else f"{text:>13}"

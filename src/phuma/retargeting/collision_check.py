@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import mujoco
 import numpy as np
 
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
+
+
+@lru_cache(maxsize=8)
+def _model(robot: Robot) -> mujoco.MjModel:
+    return mujoco.MjModel.from_xml_path(str(robot.model_file))
 
 
 def self_penetration(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> Array:
@@ -15,7 +22,7 @@ def self_penetration(robot: Robot, root_pos: Array, root_quat: Array, joint_pos:
     root_pos (T, 3), root_quat (T, 4) wxyz, joint_pos (T, N). MuJoCo's rules say which shapes count: not those of one
     body, of parent and child, or of pairs that the model excludes. The ground does not count.
     """
-    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
+    model = _model(robot)
     data = mujoco.MjData(model)
     out = np.zeros(len(joint_pos))
     for t in range(len(joint_pos)):

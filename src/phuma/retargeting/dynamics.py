@@ -10,6 +10,7 @@ that physics allows has r = 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import mujoco
 import numpy as np
@@ -88,6 +89,7 @@ def dynamics_report(
     return _report(robot, force, weight, near, vertical, _jerk(joint_pos, fps))
 
 
+@lru_cache(maxsize=8)
 def _model(robot: Robot) -> mujoco.MjModel:
     """The robot without contacts and joint limits: forces of either are what is to be found, not given."""
     model = mujoco.MjModel.from_xml_path(str(robot.model_file))
@@ -123,10 +125,17 @@ def _ground_columns(
             continue
         place, turn = np.empty((3, model.nv)), np.empty((3, model.nv))
         mujoco.mj_jacBody(model, data, place, turn, int(body))
-        jacobian = place + np.cross(turn.T, arm[:, None]).swapaxes(1, 2)
+        jacobian = place - _skew(arm) @ turn
         normal = jacobian[:, 2:3]
         out.append((normal + friction * EDGES @ jacobian[:, :2]).reshape(-1, model.nv))
     return np.concatenate(out).T if out else None
+
+
+def _skew(v: Array) -> Array:
+    """(A, 3, 3) with  _skew(v) w = v x w."""
+    out = np.zeros((len(v), 3, 3))
+    out[:, 2, 1], out[:, 0, 2], out[:, 1, 0] = v[:, 0], v[:, 1], v[:, 2]
+    return out - out.swapaxes(1, 2)
 
 
 def _bear(columns: Array, force: Array) -> Array:

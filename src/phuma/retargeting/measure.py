@@ -9,7 +9,9 @@ import numpy as np
 
 from phuma.motion import HumanMotion
 from phuma.retargeting import metrics
+from phuma.retargeting.collision_check import self_penetration
 from phuma.retargeting.costs import KEYPOINTS, SIDES, SOLES
+from phuma.retargeting.dynamics import dynamics_report
 from phuma.retargeting.part import link_indices, robot_points
 from phuma.robot_motion import RobotMotion
 from phuma.robots.kinematics import point_positions, points_of
@@ -18,6 +20,7 @@ from phuma.rotations import Array
 from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
 
 FIVE = ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skating")
+DEEP = 0.01  # m of self-penetration that counts
 
 
 def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
@@ -44,9 +47,27 @@ def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
         "slip_cm_s_p99": 100 * _quantile(slips, 0.99),
         "height_mm_p99": 1000 * _quantile(np.abs(heights[stands]), 0.99),
         "joint_jerk": _jerk(motion.joint_pos, fps),
+        **_physics(motion, robot),
         "frames": len(motion),
         "contact_samples": int(stands.sum()),
         "step_samples": len(slips),
+    }
+
+
+def _physics(motion: RobotMotion, robot: Robot) -> dict[str, float]:
+    """What stands in the way of performing it: the robot's own links, its motors, and the missing hand of a helper.
+
+    Residuals are forces at the root that nothing supplies, in body weights.
+    """
+    path = motion.root_pos, motion.root_quat, motion.joint_pos
+    needs = dynamics_report(robot, *path, motion.fps)
+    residual = np.linalg.norm(needs.residual[:, :3], axis=1)
+    frames = {"residual_contact": needs.contact, "residual_flight": ~needs.contact}
+    return {
+        "self_penetration": metrics.percent(self_penetration(robot, *path) > DEEP),
+        "torque_peak": 100 * needs.peak_torque,
+        "torque_over": needs.frames_over_limit,
+        **{name: _mean(residual[which]) for name, which in frames.items() if which.any()},
     }
 
 

@@ -10,7 +10,7 @@ import pytest
 import phuma
 
 SOURCE = Path(phuma.__file__).parent
-STAGES = {"sources", "curation", "retargeting", "view"}
+STAGES = {"sources", "curation", "retargeting", "dataset", "view"}
 WIRING = {"cli", "workflow", "__main__", "__init__"}
 
 

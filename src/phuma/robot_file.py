@@ -64,7 +64,9 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         if not len(arrays.setdefault("human_joints", NO_HUMAN)):
             arrays["human_joints"] = None
         quat = np.asarray(arrays["root_quat"], dtype=float)
-        arrays["root_quat"] = quat / np.linalg.norm(quat, axis=-1, keepdims=True)
+        length = np.linalg.norm(quat, axis=-1, keepdims=True)
+        # What was written here differs from 1 by rounding alone: left so, it is saved again as the same bytes.
+        arrays["root_quat"] = np.where(np.abs(length - 1) > 1e-6, quat / length, quat)
         joint_names = tuple(str(n) for n in data["joint_names"])
         return RobotMotion(
             str(data["robot"]), joint_names, float(data["fps"]), provenance=provenance, report=meta["report"], **arrays

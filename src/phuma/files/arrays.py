@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from phuma.errors import ReadError
 
-__all__ = ["ArrayHeader", "holds_characters", "load_npy", "load_npz", "npy_header", "npz_headers"]
+__all__ = ["ArrayHeader", "holds_characters", "load_npy", "load_npz", "npy_header", "npy_pickle_start", "npz_headers"]
 
 MAX_BYTES = 4 << 30  # of the arrays of one file together
 MAX_MEMBERS = 10_000
@@ -52,6 +52,15 @@ def npy_header(path: str | os.PathLike[str]) -> ArrayHeader:
     """Shape and type that an `.npy` declares."""
     with _reading(path, "is not a readable .npy file"), open(path, "rb") as f:
         return _layout(path, "the array", f).header
+
+
+def npy_pickle_start(path: str | os.PathLike[str]) -> int:
+    """Bytes before the pickle of an `.npy` that holds one Python object; reading it is `pickles.load_pickle`'s work."""
+    with _reading(path, "is not a readable .npy file"), open(path, "rb") as f:
+        (shape, dtype), _, start = _layout(path, "the array", f)
+        if not dtype.hasobject or shape != ():
+            raise ReadError(path, f"is an array of {dtype}, shape {shape}; expected one pickled object")
+        return start
 
 
 def npz_headers(path: str | os.PathLike[str]) -> dict[str, ArrayHeader]:

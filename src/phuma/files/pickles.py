@@ -144,15 +144,19 @@ class _Bounded:
         return line
 
 
-def load_pickle(path: str | os.PathLike[str]) -> Any:
-    """The data of a pickle. Arrays of libraries that are not needed come as stand-ins: see `as_array`."""
+def load_pickle(path: str | os.PathLike[str], start: int = 0) -> Any:
+    """The data of a pickle, which may begin `start` bytes into its file.
+
+    Arrays of libraries that are not needed come as stand-ins: see `as_array`.
+    """
     try:
         with open(path, "rb") as f, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers out of range
             size = os.fstat(f.fileno()).st_size
             if size > MAX_BYTES:
                 raise ReadError(path, f"has {size:,} bytes; pickles of at most {MAX_BYTES:,} are read")
-            return _Unpickler(_Bounded(f, size)).load()
+            f.seek(start)
+            return _Unpickler(_Bounded(f, size - start)).load()
     except ReadError:
         raise
     except Refused as e:

@@ -70,5 +70,5 @@ def _solve(
 
 def flags(scores: Mapping[str, float], converged: bool) -> list[str]:
     """What somebody should know before using this motion, in words; empty when all is well."""
-    poor = [f"{name} {scores[name]:.1f} %" for name in FIVE if scores[name] < POOR]
+    poor = [f"{name} {scores[name]:.1f} %" for name in FIVE if scores.get(name, 100.0) < POOR]
     return ([] if converged else ["the solver stopped before it had settled"]) + poor

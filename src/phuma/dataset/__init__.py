@@ -1,0 +1,1 @@
+"""Robot motions as a dataset, and in the layouts of others."""

@@ -1,0 +1,29 @@
+"""mjlab's motion `.npz`: 50 Hz, joints and bodies in MuJoCo's order without the world, quaternions wxyz.
+
+A body's linear velocity is that of its frame's origin, in the world.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from phuma.dataset.formats.bodies import depth_first
+from phuma.dataset.formats.format import Format
+from phuma.dataset.formats.tracking import RATE, is_tracking, load_tracking, save_tracking
+from phuma.robot_motion import RobotMotion
+from phuma.robots.robot import Robot
+
+
+def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
+    origins = np.zeros((robot.n_bodies, 3))
+    save_tracking(path, motion, robot, depth_first(robot), np.array([float(RATE)]), origins)
+
+
+def read(path: Path, robot: Robot) -> RobotMotion:
+    """Also reads whole_body_tracking's files, whose order is found by their names or by kinematics."""
+    return load_tracking(path, robot, FORMAT.name)
+
+
+FORMAT = Format("mjlab", ".npz", "mjlab's motions, 50 Hz, MuJoCo's order", write, read, is_tracking)

@@ -1,0 +1,92 @@
+"""Unitree's CSV of the LAFAN1 retargeting dataset: a line a frame, 30 Hz, no header.
+
+Columns: root x y z [m], qx qy qz qw, then the joints [rad] in the order of Unitree's models, which is the robot's own.
+"""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+
+import numpy as np
+
+from phuma.dataset.formats.format import Format
+from phuma.dataset.formats.imported import Columns, imported
+from phuma.dataset.formats.layout import prepared, to_xyzw
+from phuma.errors import ReadError
+from phuma.files.atomic import write_atomic
+from phuma.files.probe import Probe
+from phuma.robot_motion import RobotMotion
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+
+RATE = 30.0
+ROOT = 7
+MAX_BYTES = 256 << 20
+
+
+def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
+    motion = prepared(motion, robot, RATE)
+    rows = np.concatenate([motion.root_pos, to_xyzw(motion.root_quat), motion.joint_pos], axis=1)
+    write_atomic(path, lambda f: np.savetxt(f, rows, fmt="%.8f", delimiter=","))
+
+
+def read(path: Path, robot: Robot) -> RobotMotion:
+    """The file tells neither its robot nor its rate: the number of columns must be the robot's, and it is 30 Hz."""
+    rows = _rows(path, _text(path), ROOT + robot.n_joints, robot)
+    columns = Columns(rows[:, :3], rows[:, 3:ROOT], rows[:, ROOT:], ("root x y z", "root qx qy qz qw", "joints"))
+    return imported(path, FORMAT.name, robot, RATE, columns, notes=(f"rate assumed: {RATE:g} Hz",))
+
+
+def _text(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise ReadError(path, f"has {size:,} bytes; tables of at most {MAX_BYTES:,} are read")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as e:
+        raise ReadError(path, f"cannot be opened: {e.strerror or e}") from None
+    except UnicodeDecodeError:
+        raise ReadError(path, "is not a table: it is not text in UTF-8") from None
+
+
+def _rows(path: Path, text: str, width: int, robot: Robot) -> Array:
+    values = array("d")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        cells = line.split(",")
+        if number == 1 and not _is_number(cells[-1]):
+            raise ReadError(
+                path,
+                f"begins with a header ({line.strip()[:60]!r}); Unitree's tables have none. Tables with one have other "
+                "units and rotations, too",
+            )
+        if len(cells) != width:
+            raise ReadError(
+                path,
+                f"line {number} has {len(cells)} columns; expected {width}: {ROOT} of the root and the "
+                f"{robot.n_joints} joints of {robot.name}",
+            )
+        try:
+            values.extend(map(float, cells))
+        except ValueError:
+            wrong = next(c for c in cells if not _is_number(c))
+            raise ReadError(path, f"line {number} holds {wrong.strip()[:40]!r}; expected numbers") from None
+    return np.frombuffer(values, dtype=float).reshape(-1, width)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def recognises(probe: Probe) -> bool:
+    """A text whose first line has many columns; what is in them, the reader judges."""
+    return probe.kind == "text" and probe.text.splitlines()[0].count(",") >= ROOT
+
+
+FORMAT = Format("csv", ".csv", "Unitree's CSV (LAFAN1 retargeting dataset), 30 Hz", write, read, recognises)

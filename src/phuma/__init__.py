@@ -18,6 +18,7 @@ __all__ = [
     "Clip",
     "CurateCfg",
     "Curation",
+    "Dataset",
     "FootContacts",
     "HumanMotion",
     "OpenShape",
@@ -33,6 +34,7 @@ __all__ = [
     "load_robot",
     "load_robot_motion",
     "open_body",
+    "open_dataset",
     "read",
     "read_all",
     "retarget",
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
     from phuma.clipfile import load_clip, save_clip
     from phuma.contact import FootContacts
     from phuma.curation import CurateCfg, Curation, curate
+    from phuma.dataset.dataset import Dataset, open_dataset
     from phuma.errors import PhumaError
     from phuma.motion import HumanMotion, Provenance
     from phuma.robot_file import load_robot_motion, save_robot_motion
@@ -63,6 +66,7 @@ _HOMES = {
     "phuma.clipfile": ("load_clip", "save_clip"),
     "phuma.contact": ("FootContacts",),
     "phuma.curation": ("CurateCfg", "Curation", "curate"),
+    "phuma.dataset.dataset": ("Dataset", "open_dataset"),
     "phuma.errors": ("PhumaError",),
     "phuma.motion": ("HumanMotion", "Provenance"),
     "phuma.robot_file": ("load_robot_motion", "save_robot_motion"),

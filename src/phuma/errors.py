@@ -1,9 +1,11 @@
 """What can be wrong with a user's input. A message names the value, says what was valid, and what to do."""
 
-__all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError", "missing_extra"]
+__all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError", "StorageError", "missing_extra"]
 
 EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolctl"), "retarget") | {
-    "matplotlib": "plot"
+    "matplotlib": "plot",
+    "duckdb": "dataset",
+    "ray": "ray",
 }
 """Optional libraries and the extra that brings each"""
 
@@ -26,6 +28,10 @@ class ReadError(PhumaError):
 
     def __reduce__(self):  # Exceptions travel between worker processes by pickle.
         return ReadError, (self.path, self.problem)
+
+
+class StorageError(PhumaError):
+    """Results cannot be written: a full disk, a folder without permission. No fault of any input."""
 
 
 class MissingExtraError(PhumaError):

@@ -66,7 +66,7 @@ def kept_clips(sources: Sequence[str], read_cfg: ReadCfg) -> tuple[list[Clip], l
     """Clips as they are, and those that curation keeps of recordings."""
     clips: list[Clip] = []
     failed = []
-    for path, _ in find_recordings(sources):
+    for path in (recording.path for recording in find_recordings(sources)):
         try:
             if is_clip(Probe(path)):
                 clips.append(load_clip(path))

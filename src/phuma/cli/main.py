@@ -18,6 +18,7 @@ COMMANDS = {
     "curate": "turn recordings into clips that are physically plausible, and say why the others are not",
     "retarget": "put clips or recordings on a robot",
     "compare": "the table of retargeting methods on your own data",
+    "build": "turn folders of recordings into a dataset for a robot; goes on where it was",
     "inspect": "say what a file is and what curation thinks of it",
     "synth": "write generated human motion, clean or with faults, with the truth beside it",
 }

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-from phuma.errors import PhumaError
+from phuma.errors import StorageError
 
 __all__ = ["save_npy", "save_npz", "write_atomic"]
 
@@ -39,7 +39,7 @@ def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], objec
     except BaseException as e:
         part.unlink(missing_ok=True)
         if isinstance(e, OSError):
-            raise PhumaError(f"{path}: cannot be written: {e.strerror or e}") from e
+            raise StorageError(f"{path}: cannot be written: {e.strerror or e}") from e
         raise
 
 

@@ -25,6 +25,8 @@ class Recording(NamedTuple):
     path: Path
     name: str
     """The searched folder's name and the path below it, with forward slashes, without the suffix"""
+    folder: Path
+    """The folder that was searched; of a file that was named itself, the one it lies in"""
 
 
 def recognise(probe: Probe) -> Reader:
@@ -94,7 +96,7 @@ def find_recordings(
                 n += 1
                 unique = f"{name}~{n}"
             taken.add(unique.lower())
-            found.append(Recording(path, unique))
+            found.append(Recording(path, unique, source if source.is_dir() else source.parent))
     return found
 
 

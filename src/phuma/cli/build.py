@@ -1,0 +1,97 @@
+"""Turn folders of raw recordings into a dataset for one robot or several: read, curate, retarget, measure, store.
+
+Run it again and it goes on where it was: recordings that have not changed are not done twice. Every clip that was
+considered, kept or not, is a row of DIR/manifest.parquet; `phuma report DIR` shows what there is.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from phuma.building import BuildCfg, WorkCfg, build_dataset
+from phuma.cli.options import add_options, command_parser, from_options
+from phuma.curation import CurateCfg
+from phuma.dataset.builder import Progress
+from phuma.dataset.describe import Description
+from phuma.sources import ReadCfg
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("build", __doc__)
+    parser.add_argument("sources", nargs="+", metavar="SRC", help="recordings, or folders of them")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="the dataset's folder")
+    parser.add_argument(
+        "--robot", action="append", nargs="+", metavar="ROBOT",
+        help="g1, h1_2, or a folder with model.xml and robot.json; several are allowed (default: g1)",
+    )  # fmt: skip
+    parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
+    parser.add_argument("--rebuild", action="store_true", help="throw away what DIR holds and start anew")
+    add_options(parser, BuildCfg, ("method",))
+    add_options(parser, CurateCfg, ("preset", "ground"))
+    add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
+    add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
+    parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
+    args = parser.parse_args(argv)
+    robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
+    cfg = BuildCfg(
+        robots, getattr(args, "method", BuildCfg.method), args.mirror, from_options(ReadCfg, args),
+        from_options(CurateCfg, args),
+    )  # fmt: skip
+    work = from_options(WorkCfg, args)
+    if not hasattr(args, "jobs"):
+        work = WorkCfg(os.cpu_count() or 1, work.timeout, work.memory)
+    with Bar() as bar:
+        result = build_dataset(args.sources, args.out, cfg, work.runner(), args.rebuild, bar)
+    print(json.dumps(dict(result.counts)) if args.json else summary(result, args.out))
+    return 1 if result.failed else 0
+
+
+class Bar:
+    """Progress for a person: recordings done, clips a second, share kept, time left."""
+
+    def __enter__(self) -> Bar:
+        self._bar: Any = None
+        self._began, self._first = time.monotonic(), Progress(0, 0, 0, 0)
+        return self
+
+    def __call__(self, now: Progress) -> None:
+        from tqdm import tqdm
+
+        if self._bar is None:
+            self._first = now
+            self._bar = tqdm(total=now.total, initial=now.done, unit="recording", disable=None, file=sys.stderr)
+            return
+        rate = (now.clips - self._first.clips) / max(time.monotonic() - self._began, 1e-9)
+        share = f", {100 * now.kept / now.clips:.0f} % kept" if now.clips else ""
+        self._bar.set_postfix_str(f"{rate:.1f} clips/s{share}", refresh=False)
+        self._bar.update(now.done - self._bar.n)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+def summary(result: Description, out: Path) -> str:
+    """What a person wants to know first."""
+    counts = result.counts
+    share = f" ({100 * counts['kept'] / counts['clips']:.0f} %)" if counts["clips"] else ""
+    lines = [
+        f"{counts['recordings']} recordings, {counts['clips']} clips, {counts['kept']} kept{share}, for "
+        f"{', '.join(result.robots)}"
+    ]
+    if result.failed:
+        lines.append(f"{len(result.failed)} recordings could not be used:")
+        lines += [f"  {f['recording']}: {f['reason']}" for f in result.failed[:20]]
+        lines += (
+            [f"  ... and {len(result.failed) - 20} more, all in {out / 'dataset.json'}"]
+            if len(result.failed) > 20
+            else []
+        )
+    lines.append(f'Look at it: phuma report {out}   or ask: phuma query {out} "SELECT * FROM manifest LIMIT 5"')
+    return "\n".join(lines)

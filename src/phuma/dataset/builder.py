@@ -1,0 +1,214 @@
+"""Building a dataset: each recording is done once, whatever happens on the way.
+
+A recording is done by writing its files and, last, its record. What has a record is done; the manifest is made from
+the records alone. So a build that is killed at any moment goes on where it was, and ends with the same bytes.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from phuma.dataset.describe import Description, differences, load_description, save_description
+from phuma.dataset.layout import Layout, make_folder
+from phuma.dataset.lock import locked
+from phuma.dataset.manifest import write_manifest
+from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
+from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
+from phuma.parallel import Done
+
+Produce = Callable[[Job, Layout], list[Row]]
+"""Does one recording: writes its files below the layout's folders and returns its rows"""
+Runner = Callable[[Callable[[Job], "Outcome"], Sequence[Job]], Iterator[Done]]
+"""Runs work on many jobs, in processes or on a cluster"""
+OURS = ("clips", "recordings", "work")
+
+
+class Outcome(NamedTuple):
+    """What became of one recording, in short."""
+
+    clips: int
+    kept: int
+    failed: str | None
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a build is."""
+
+    done: int
+    total: int
+    clips: int
+    kept: int
+
+
+def build(
+    root: Path,
+    jobs: Sequence[Job],
+    produce: Produce,
+    run: Runner,
+    description: Description,
+    rebuild: bool = False,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Description:
+    """Do every job that is not done yet, then write manifest and description; returns the description."""
+    layout = Layout(root)
+    make_folder(root)
+    with locked(layout.lock):
+        claim(layout, description, rebuild)
+        layout.make()
+        _sweep_parts(root)
+        todo, known = _unfinished(layout, jobs)
+        state = Progress(len(jobs) - len(todo), len(jobs), *known)
+        progress(state)
+        for done in run(partial(do_job, root=root, produce=produce), todo):
+            job = todo[done.index]
+            outcome = done.value
+            if done.failure is not None:
+                outcome = give_up(layout, job, done.failure)
+            state = replace(
+                state, done=state.done + 1, clips=state.clips + outcome.clips, kept=state.kept + outcome.kept
+            )
+            progress(state)
+        return finish(layout, description)
+
+
+def claim(layout: Layout, description: Description, rebuild: bool) -> None:
+    """Make the folder ours: new, or begun with the same configuration."""
+    if layout.description.exists():
+        before = load_description(layout.root)
+        told = differences(before.settings, description.settings)
+        if not rebuild and told:
+            raise ConfigError(
+                f"{layout.root} was begun with another configuration: {'; '.join(told)}. "
+                "Give the same options, choose another --out, or start it anew with --rebuild"
+            )
+        if rebuild:
+            for name in OURS:
+                shutil.rmtree(layout.root / name, ignore_errors=True)
+            layout.manifest.unlink(missing_ok=True)
+    elif any((layout.root / name).exists() for name in OURS):
+        raise ConfigError(
+            f"{layout.root} holds {', '.join(OURS)} but no dataset.json: it is not ours; choose another --out"
+        )
+    save_description(layout.root, replace(description, finished=False, counts={}, failed=()))
+
+
+def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[int, int]]:
+    """Jobs without a valid record; and how many clips, and kept ones, the others have."""
+    todo, clips, kept = [], 0, 0
+    for job in jobs:
+        try:
+            record = load_record(layout.record(job.id))
+            valid = record.is_of(job, file_sha256(job.path)) and record.files_exist(layout.root)
+        except (ReadError, OSError):
+            valid = False
+        if valid:
+            clips, kept = clips + len(record.rows), kept + sum(r["kept"] for r in record.rows)
+        else:
+            todo.append(job)
+    return todo, (clips, kept)
+
+
+def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
+    """One recording, wholly: a fault of it becomes its record, a fault of the disk an exception."""
+    layout = Layout(root)
+    clear(layout, job.id)
+    sha256 = ""
+    try:
+        stamp, sha256 = file_stamp(job.path), file_sha256(job.path)
+        rows = [{**row, "source_sha256": sha256} for row in produce(job, layout)]
+        if file_stamp(job.path) != stamp or file_sha256(job.path) != sha256:
+            raise ReadError(job.path, "changed while it was read; run again when it is whole")
+        record = _record(job, sha256, rows=tuple(rows))
+    except (ConfigError, StorageError, MemoryError):
+        raise
+    except Exception as e:  # whatever it is, it must not cost the rest of a long build
+        clear(layout, job.id)
+        record = _record(job, sha256, failed=_reason(e, job))
+    save_record(layout.record(job.id), record)
+    return Outcome(len(record.rows), sum(r["kept"] for r in record.rows), record.failed)
+
+
+def give_up(layout: Layout, job: Job, reason: str) -> Outcome:
+    """Record a recording that no worker could finish."""
+    clear(layout, job.id)
+    try:
+        sha256 = file_sha256(job.path)
+    except OSError:
+        sha256 = ""
+    save_record(layout.record(job.id), _record(job, sha256, failed=reason))
+    return Outcome(0, 0, reason)
+
+
+def clear(layout: Layout, recording: str) -> None:
+    """Remove what an earlier attempt left: the record first, so that nothing looks whole that is not."""
+    layout.record(recording).unlink(missing_ok=True)
+    for folder in layout.clips.glob("*"):
+        shutil.rmtree(folder / recording, ignore_errors=True)
+    for file in layout.recordings.glob(f"{recording}_*.npz"):
+        file.unlink(missing_ok=True)
+
+
+def _record(job: Job, sha256: str, rows: tuple[Row, ...] = (), failed: str | None = None) -> Record:
+    return Record(job.id, job.name, job.source, job.label, sha256, rows, failed)
+
+
+def _reason(e: Exception, job: Job) -> str:
+    if isinstance(e, ReadError) and e.path == str(job.path):
+        return e.problem
+    if isinstance(e, OSError):
+        return f"cannot be read: {e.strerror or e}"
+    return str(e) if isinstance(e, PhumaError) else f"internal error, please report: {e!r}"
+
+
+def records(layout: Layout) -> Iterator[Record]:
+    """All records, in order of the recordings' ids."""
+    for path in sorted(layout.work.glob("*.json")):
+        yield load_record(path)
+
+
+def finish(layout: Layout, description: Description) -> Description:
+    """Manifest and description from the records."""
+    _sweep_strays(layout)
+    failed: list[dict[str, str]] = []
+    counts = {"recordings": 0, "failed": 0, "clips": 0, "kept": 0, "frames": 0}
+
+    def rows() -> Iterator[Mapping[str, Any]]:
+        for record in records(layout):
+            counts["recordings"] += 1
+            if record.failed is not None:
+                failed.append({"recording": record.name, "reason": record.failed})
+            for row in record.rows:
+                counts["clips"] += 1
+                counts["kept"] += row["kept"]
+                counts["frames"] += row["frames"] if row["kept"] else 0
+                yield row
+
+    write_manifest(layout.manifest, rows())
+    counts["failed"] = len(failed)
+    done = replace(description, finished=True, counts=counts, failed=tuple(failed))
+    save_description(layout.root, done)
+    return done
+
+
+def _sweep_parts(root: Path) -> None:
+    """Half-written files of a process that was killed."""
+    for part in root.rglob(".*.part"):
+        part.unlink(missing_ok=True)
+
+
+def _sweep_strays(layout: Layout) -> None:
+    """Files of recordings that have no record: begun by a build that was killed, and not asked for since."""
+    _sweep_parts(layout.root)
+    known = {path.stem for path in layout.work.glob("*.json")}
+    for folder in layout.clips.glob("*/*"):
+        if folder.name not in known:
+            shutil.rmtree(folder, ignore_errors=True)
+    for file in layout.recordings.glob("*.npz"):
+        if file.stem.rsplit("_", 1)[0] not in known:
+            file.unlink(missing_ok=True)

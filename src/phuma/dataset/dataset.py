@@ -1,0 +1,120 @@
+"""A dataset on disk, opened: rows by SQL, motions when they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from phuma.clip import Clip
+from phuma.clipfile import load_clip
+from phuma.dataset.describe import Description, load_description
+from phuma.dataset.layout import Layout
+from phuma.dataset.manifest import ask, clean_condition, open_manifest
+from phuma.errors import PhumaError, ReadError
+from phuma.robot_file import load_robot_motion
+from phuma.robot_motion import RobotMotion
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A clip in a dataset: its row of the manifest, and its files when they are wanted."""
+
+    root: Path
+    row: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.row["clip"])
+
+    @property
+    def path(self) -> Path:
+        """Where the robot's motion lies."""
+        if not self.row["file"]:
+            raise PhumaError(f"{self.id} was rejected, so no robot performs it: {'; '.join(self.row['reasons'])}")
+        return inside(self.root, self.row["file"])
+
+    def motion(self) -> RobotMotion:
+        """The robot's motion, read from disk."""
+        return load_robot_motion(self.path)
+
+    def human(self) -> Clip:
+        """The human's, cut from the stored recording; rejected clips have it too."""
+        if not self.row["human_file"]:
+            raise PhumaError(f"{self.id} was imported as a robot's motion: no human is known")
+        whole = load_clip(inside(self.root, self.row["human_file"]))
+        fps = whole.motion.fps
+        first = round((self.row["start"] - whole.start) * fps)
+        last = first + self.row["frames"]
+        clip = Clip(whole.motion.frames(first, last), whole.contact.frames(first, last), whole.verdict, whole.ground)
+        return clip.mirror() if self.row["mirrored"] else clip
+
+
+class Dataset:
+    """A folder made by `phuma build`. Opening it reads the manifest, no clip.
+
+    dataset = phuma.open_dataset("g1")
+    for entry in dataset.entries("category = 'walk' AND split = 'train'"):
+        motion = entry.motion()
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        self.description: Description = load_description(self.root)
+        manifest = Layout(self.root).manifest
+        if not self.description.finished or not manifest.exists():
+            raise ReadError(self.root, "is not finished: run the same `phuma build` again, it goes on where it was")
+        self._manifest = manifest
+
+    def __repr__(self) -> str:
+        counts = self.description.counts
+        return f"Dataset({str(self.root)!r}, {counts['kept']} of {counts['clips']} clips kept)"
+
+    def __len__(self) -> int:
+        """Clips that were kept."""
+        return int(self.description.counts["kept"])
+
+    @cached_property
+    def database(self) -> Any:
+        """DuckDB with the table `manifest`; it reaches no file."""
+        return open_manifest(self._manifest)
+
+    def query(self, sql: str) -> tuple[list[str], list[tuple]]:
+        """Column names and rows of any question to the table `manifest`."""
+        return ask(self.database, sql)
+
+    def rows(self, where: str | None = None, columns: str = "*") -> list[dict[str, Any]]:
+        """Rows of the manifest under a condition, kept or not, in the manifest's order."""
+        names, found = ask(self.database, f"SELECT {columns} FROM manifest WHERE {clean_condition(where)}")
+        return [dict(zip(names, row)) for row in found]
+
+    def entries(self, where: str | None = None, kept: bool = True) -> Iterator[Entry]:
+        """Clips under a condition; the kept ones unless told otherwise."""
+        condition = clean_condition(where) + (" AND kept" if kept else "")
+        for row in self.rows(condition):
+            yield Entry(self.root, row)
+
+    def entry(self, clip: str, robot: str | None = None) -> Entry:
+        """One clip by its id."""
+        names, found = ask(
+            self.database,
+            "SELECT * FROM manifest WHERE clip = ? AND (? IS NULL OR robot = ?) LIMIT 1", [clip, robot, robot],
+        )  # fmt: skip
+        if not found:
+            raise PhumaError(f'no clip {clip!r} in {self.root}; `phuma query {self.root} "SELECT clip FROM manifest"`')
+        return Entry(self.root, dict(zip(names, found[0])))
+
+
+def open_dataset(root: str | Path) -> Dataset:
+    """A folder made by `phuma build`."""
+    return Dataset(root)
+
+
+def inside(root: Path, name: str) -> Path:
+    """A file that a manifest names, if it lies in the dataset; a stranger's manifest may name anything."""
+    path = (root / name).resolve()
+    if not path.is_relative_to(root.resolve()):
+        raise ReadError(root, f"names a file outside of itself: {name!r}")
+    return path

@@ -1,0 +1,88 @@
+"""Where things are in a dataset's folder, and what they are called.
+
+dataset.json            what this is, how it was made, what it holds
+manifest.parquet        a row for every clip that was considered, and robot
+clips/ROBOT/RECORDING/  robot motions, one file a clip
+recordings/             whole recordings after curation, one file a person, from which all clips were cut
+work/                   what is known of each finished recording: from these the manifest is made
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from pathlib import Path
+
+from phuma.errors import StorageError
+
+SLUG = 48  # characters of a name that stay readable
+
+
+def recording_id(name: str) -> str:
+    """A safe file name for a recording of any name: what can be read of it, without suffix, and 40 bits of its sha256.
+
+    Only a-z, A-Z, 0-9, `_` and `.` come through, never first a dot, so no name leads out of a folder.
+    """
+    plain = unicodedata.normalize("NFKD", re.sub(r"\.[A-Za-z]{1,4}$", "", name)).encode("ascii", "ignore").decode()
+    slug = re.sub(r"[^A-Za-z0-9_.]+", "-", plain).strip("-.")[-SLUG:].lstrip("-.")
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
+    return f"{slug}-{digest}" if slug else digest
+
+
+def clip_id(recording: str, person: int, start: float, mirrored: bool = False) -> str:
+    """Unique in a dataset; start in seconds."""
+    return f"{recording}_{person}_{round(1000 * start):07d}{'_m' if mirrored else ''}"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The paths of a dataset."""
+
+    root: Path
+
+    @property
+    def description(self) -> Path:
+        return self.root / "dataset.json"
+
+    @property
+    def manifest(self) -> Path:
+        return self.root / "manifest.parquet"
+
+    @property
+    def work(self) -> Path:
+        return self.root / "work"
+
+    @property
+    def clips(self) -> Path:
+        return self.root / "clips"
+
+    @property
+    def recordings(self) -> Path:
+        return self.root / "recordings"
+
+    @property
+    def lock(self) -> Path:
+        return self.root / ".lock"
+
+    def clip(self, robot: str, recording: str, clip: str) -> Path:
+        return self.clips / robot / recording / f"{clip}.npz"
+
+    def recording(self, recording: str, person: int) -> Path:
+        return self.recordings / f"{recording}_{person}.npz"
+
+    def record(self, recording: str) -> Path:
+        return self.work / f"{recording}.json"
+
+    def make(self) -> None:
+        """The folders, where they are missing."""
+        for folder in (self.work, self.clips, self.recordings):
+            make_folder(folder)
+
+
+def make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as e:
+        raise StorageError(f"{path}: cannot be made: {e.strerror or e}") from None

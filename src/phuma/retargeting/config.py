@@ -65,7 +65,7 @@ class SolveCfg:
     """Steps in which contact weights rise to their values"""
     max_steps: int = 40
     """Steps after that, at most"""
-    tolerance: float = 3e-3
+    tolerance: float = 5e-3
     """Relative decrease of the cost below which the solver stops"""
     window: int = 1000
     """Frames solved at once; longer clips are solved piece by piece"""

@@ -12,9 +12,9 @@ from phuma.retargeting import metrics
 from phuma.retargeting.collision_check import self_penetration
 from phuma.retargeting.costs import KEYPOINTS, SIDES, SOLES
 from phuma.retargeting.dynamics import dynamics_report
-from phuma.retargeting.part import link_indices, robot_points
+from phuma.retargeting.part import link_indices, problem_points
 from phuma.robot_motion import RobotMotion
-from phuma.robots.kinematics import point_positions, points_of
+from phuma.robots.kinematics import point_positions
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
@@ -26,8 +26,7 @@ DEEP = 0.01  # m of self-penetration that counts
 def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
     """Percentages 0 to 100 unless a unit is in the name. Without a human, all that compares with one is left out."""
     motion = motion.reordered(robot.joint_names)
-    points = points_of(robot, *robot_points(robot))
-    place = point_positions(robot, points, motion.root_pos, motion.root_quat, motion.joint_pos)
+    place = point_positions(robot, problem_points(robot), motion.root_pos, motion.root_quat, motion.joint_pos)
     soles, contact, fps = place[:, SOLES : SOLES + 4], motion.contact, motion.fps
     out = {}
     if motion.human_joints is not None:

@@ -63,6 +63,12 @@ def robot_points(robot: Robot) -> tuple[Array, Array]:
     return body, offset
 
 
+@lru_cache(maxsize=8)
+def problem_points(robot: Robot) -> Points:
+    """The points of the problem with the joints above them."""
+    return points_of(robot, *robot_points(robot))
+
+
 def link_indices(robot: Robot) -> Array:
     """(12, 2) start and end of each link among the robot's keypoints."""
     return np.array([[robot.keypoints.index(a), robot.keypoints.index(b)] for a, b in LINKS])
@@ -83,7 +89,7 @@ def arm_joints(robot: Robot, points: Points) -> Array:
 @lru_cache(maxsize=8)
 def parts_of(robot: Robot, collision: bool) -> tuple[Part, Part]:
     """The body and the arms. Joints that move no point of the problem are in neither."""
-    points = points_of(robot, *robot_points(robot))
+    points = problem_points(robot)
     capsules = capsules_of(robot) if collision else no_capsules()
     arm = arm_joints(robot, points)
     seen = np.zeros(robot.n_joints, dtype=bool)

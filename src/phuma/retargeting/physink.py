@@ -11,11 +11,11 @@ from threadpoolctl import ThreadpoolController
 from phuma import rotations as rot
 from phuma.retargeting.config import SolveCfg, Terms
 from phuma.retargeting.normal import Targets, Weights
-from phuma.retargeting.part import Part, link_indices, parts_of, robot_points
+from phuma.retargeting.part import Part, link_indices, parts_of, problem_points
 from phuma.retargeting.solver import DAMPING, Problem, State, advance, iterate
 from phuma.retargeting.target import IN_CONTACT, Target
 from phuma.robots.capsules import capsules_of, no_capsules
-from phuma.robots.kinematics import points_of, tree_of
+from phuma.robots.kinematics import tree_of
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 from phuma.skeleton import INDEX
@@ -149,7 +149,7 @@ def _problem(
         lower, upper = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
     step = cfg.speed_share * robot.velocity_limit / target.motion.fps
     capsules = capsules_of(robot) if terms.collision else no_capsules()
-    points = points_of(robot, *robot_points(robot))
+    points = problem_points(robot)
     free = np.full(6, np.inf)
     lower, upper = np.concatenate([-free, lower]), np.concatenate([free, upper])
     return Problem(tree_of(robot), points, capsules, targets, lower, upper, step, _rest(robot))

@@ -100,7 +100,7 @@ def with_fault(case: Case) -> Outcome:
 
 def cmu_clips() -> list[Clip]:
     """Every clip of the CMU recordings, kept or not."""
-    motions = (m for path, _ in find_recordings([str(CMU)]) for m in read_all(path, ReadCfg()))
+    motions = (m for found in find_recordings([str(CMU)]) for m in read_all(found.path, ReadCfg()))
     return [clip for motion in motions for clip in curate(motion).clips]
 
 

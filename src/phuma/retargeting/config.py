@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,8 @@ class SolveCfg:
     """Joints are kept within this share of their range"""
     speed_share: float = 0.93
     """Speeds beyond this share of their limit are penalised"""
+    contact_speed: float = inf
+    """m/s: a region that the human moves faster than this is not held to stand, though curation's contact says so"""
     contact_start: float = 1e3
     """Weight of contact terms in the first steps"""
     anneal: tuple[float, ...] = (100.0, 10.0, 1.0)

@@ -16,7 +16,7 @@ from phuma.retargeting.config import DEFAULT_METHOD, FAMILY, SolveCfg
 from phuma.retargeting.measure import FIVE, human_scores, measure
 from phuma.retargeting.physink import Solution, solve
 from phuma.retargeting.rivals import RobotPath, gmr, ik
-from phuma.retargeting.target import Target, make_target
+from phuma.retargeting.target import Target, make_target, standing
 from phuma.robot_motion import RobotMotion
 from phuma.robots.robot import Robot
 
@@ -62,7 +62,7 @@ def _solve(
     motion: HumanMotion, contact: FootContacts, target: Target, robot: Robot, method: str, cfg: SolveCfg
 ) -> Solution:
     if method in FAMILY:
-        return solve(target, contact.ratio, robot, FAMILY[method], cfg)
+        return solve(target, standing(motion, contact, cfg.contact_speed), robot, FAMILY[method], cfg)
     path = RIVALS[method](motion, contact, robot)
     nothing_held = np.zeros_like(contact.ratio)
     return Solution(path.root_pos, path.root_quat, path.joint_pos, nothing_held, 0, True)

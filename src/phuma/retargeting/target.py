@@ -114,3 +114,20 @@ def _sole_height(adapted: HumanMotion, contact: FootContacts, robot: Robot) -> f
         heights[:, region] = adapted.pose.position[:, ankle, 2] + rot.rotate(turn, below)[:, 2]
     stands = contact.ratio > IN_CONTACT
     return float(np.median(heights[stands])) if stands.any() else float(np.quantile(heights, 0.05))
+
+
+def standing(motion: HumanMotion, contact: FootContacts, speed: float) -> Array:
+    """(T, 4) contact ratios, without those of regions that move at `speed` [m/s] or faster from or to the next frame.
+
+    Contacts are judged by height, and a foot that swings low is near the ground too. A heel moves as its ankle does, a
+    toe as the ball of the foot.
+    """
+    ratio = contact.ratio.copy()
+    if len(motion) > 1 and np.isfinite(speed):
+        bones = [INDEX[f"{side}_{joint}"] for side in ("left", "right") for joint in ("ankle", "foot")]
+        step = np.linalg.norm(np.diff(motion.pose.position[:, bones, :2], axis=0), axis=-1) * motion.fps
+        fast = np.zeros(ratio.shape, dtype=bool)
+        fast[:-1] |= step >= speed
+        fast[1:] |= step >= speed
+        ratio[fast] = 0.0
+    return ratio

@@ -1,0 +1,125 @@
+"""Pictures and films of robots, drawn without a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phuma.errors import ConfigError, MissingExtraError, StorageError
+from phuma.robot_motion import RobotMotion
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+
+CAMERAS = {"follow": 140.0, "side": 90.0, "front": 180.0}
+"""degrees from the way the robot faces to the way the camera looks"""
+SUFFIXES = (".mp4", ".gif", ".png")
+STILLS = 8
+
+
+def frames_of(
+    motions: Sequence[RobotMotion],
+    robots: Sequence[Robot],
+    which: Sequence[int] | None = None,
+    human: bool = False,
+    camera: str = "follow",
+    size: tuple[int, int] = (640, 480),
+) -> Iterator[Array]:
+    """Pictures (H, W, 3) uint8 of the frames `which`, all by default; motions stand beside each other."""
+    import mujoco
+
+    from phuma.view.offscreen import Offscreen
+    from phuma.view.scene import COLLISION, Scene
+
+    scene = Scene(motions, robots, *size)
+    view = mujoco.MjvCamera()
+    view.azimuth = np.degrees(scene.heading) + CAMERAS[camera]
+    view.elevation = -12.0
+    view.distance = 2.6 + 0.9 * (len(motions) - 1)
+    option = mujoco.MjvOption()
+    option.geomgroup[COLLISION] = 0
+    with Offscreen(scene.model, *size) as page:
+        for frame in range(len(scene)) if which is None else which:
+            scene.pose(frame)
+            centre = scene.centre(frame)
+            view.lookat = [centre[0], centre[1], 0.65]
+            yield page.draw(scene.data, view, option, partial(scene.add_humans, frame=frame) if human else no_more)
+
+
+def no_more(_: object) -> None:
+    """Nothing is added to a scene."""
+
+
+def contact_sheet(pictures: Sequence[Array]) -> Array:
+    """Pictures in two rows, in order of time."""
+    columns = (len(pictures) + 1) // 2
+    blank = np.full_like(pictures[0], 255)
+    padded = [*pictures, *[blank] * (2 * columns - len(pictures))]
+    return np.concatenate([np.concatenate(padded[r * columns : (r + 1) * columns], axis=1) for r in range(2)])
+
+
+def film(
+    path: Path,
+    motions: Sequence[RobotMotion],
+    robots: Sequence[Robot],
+    human: bool = False,
+    camera: str = "follow",
+    size: tuple[int, int] = (640, 480),
+    progress: Callable[[], object] = lambda: None,
+) -> None:
+    """A film (.mp4, .gif) at the motion's own rate, or a contact sheet of stills (.png)."""
+    kind = path.suffix.lower()
+    if kind not in SUFFIXES:
+        raise ConfigError(f"{path.name} ends in {kind or 'nothing'}; expected {', '.join(SUFFIXES)}")
+    if camera not in CAMERAS:
+        raise ConfigError(f"unknown camera {camera!r}; there are: {', '.join(CAMERAS)}")
+    length = max(map(len, motions))
+    which = np.unique(np.linspace(0, length - 1, STILLS).round().astype(int)).tolist() if kind == ".png" else None
+    pictures = frames_of(motions, robots, which, human, camera, size)
+    write = {".png": _write_sheet, ".gif": _write_gif, ".mp4": _write_mp4}[kind]
+    part = path.with_name(f".{path.stem}.part{kind}")  # its suffix says to ffmpeg what it is
+    try:
+        write(part, _counted(pictures, progress), motions[0].fps)
+        part.replace(path)
+    except OSError as e:
+        raise StorageError(f"{path}: cannot be written: {e.strerror or e}") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _counted(pictures: Iterator[Array], progress: Callable[[], object]) -> Iterator[Array]:
+    for picture in pictures:
+        yield picture
+        progress()
+
+
+def _write_sheet(path: Path, pictures: Iterator[Array], _: float) -> None:
+    _imageio().imwrite(path, contact_sheet(list(pictures)))
+
+
+def _write_gif(path: Path, pictures: Iterator[Array], fps: float) -> None:
+    _imageio().imwrite(path, np.stack(list(pictures)), duration=round(1000 / fps), loop=0)
+
+
+def _write_mp4(path: Path, pictures: Iterator[Array], fps: float) -> None:
+    import imageio_ffmpeg
+
+    first = next(pictures)
+    height, width = first.shape[:2]
+    writer = imageio_ffmpeg.write_frames(str(path), (width, height), fps=fps, codec="libx264", macro_block_size=2)
+    writer.send(None)
+    for picture in chain([first], pictures):
+        writer.send(np.ascontiguousarray(picture))
+    writer.close()
+
+
+def _imageio() -> Any:
+    try:
+        import imageio.v3 as iio
+    except ModuleNotFoundError as e:
+        raise MissingExtraError(e.name or "imageio", "render", "a film") from None
+    return iio

@@ -1,0 +1,141 @@
+"""A MuJoCo scene with one robot or several on a floor, shown by their meshes where these are installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import mujoco
+import numpy as np
+
+from phuma.robot_motion import RobotMotion
+from phuma.robots.meshes import visual_meshes
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+from phuma.skeleton import N_JOINTS, PARENTS
+
+SPACING = 1.2  # m between robots that are shown beside each other
+SKY, FLOOR_A, FLOOR_B = (0.96, 0.97, 0.98), (0.88, 0.89, 0.91), (0.84, 0.85, 0.88)
+HUMAN = (0.20, 0.55, 0.90, 0.85)
+ABOVE_BONE = 0.014  # m: radius of a human's bone
+SHOWN, COLLISION = 2, 3  # groups of geoms, as in our models
+
+
+class Scene:
+    """Motions of robots, side by side, ready to be posed at any frame."""
+
+    def __init__(self, motions: Sequence[RobotMotion], robots: Sequence[Robot], width: int, height: int) -> None:
+        self.motions = [m.reordered(r.joint_names) for m, r in zip(motions, robots)]
+        self.shift = [np.array([0.0, SPACING * ((len(motions) - 1) / 2 - k), 0.0]) for k in range(len(motions))]
+        spec = _stage(width, height)
+        for k, robot in enumerate(robots):
+            child = mujoco.MjSpec.from_file(str(robot.model_file))
+            child.option.timestep = spec.option.timestep
+            _dress(child, robot)
+            spec.attach(child, prefix=f"{k}/", frame=spec.worldbody.add_frame())
+        self.model = spec.compile()
+        self.data = mujoco.MjData(self.model)
+
+    def __len__(self) -> int:
+        """Frames, of the longest motion."""
+        return max(map(len, self.motions))
+
+    @property
+    def fps(self) -> float:
+        return self.motions[0].fps
+
+    @cached_property
+    def heading(self) -> float:
+        """rad: the way that the first robot faces at first."""
+        w, x, y, z = self.motions[0].root_quat[0]
+        return float(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+
+    def pose(self, frame: int) -> None:
+        """Put every robot where it is in this frame; one whose motion is over stays at its end."""
+        at = 0
+        for motion, shift in zip(self.motions, self.shift):
+            t = min(frame, len(motion) - 1)
+            root = motion.root_pos[t] + self._across(shift)
+            q = np.concatenate([root, motion.root_quat[t], motion.joint_pos[t]])
+            self.data.qpos[at : at + len(q)] = q
+            at += len(q)
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_camlight(self.model, self.data)
+
+    def centre(self, frame: int) -> Array:
+        """(3,) the middle of the robots."""
+        roots = [
+            m.root_pos[min(frame, len(m) - 1)] + self._across(s) for m, s in zip(self.motions, self.shift)
+        ]
+        return np.mean(roots, axis=0)
+
+    def _across(self, shift: Array) -> Array:
+        """A shift to the side of where the first robot faces."""
+        c, s = np.cos(self.heading), np.sin(self.heading)
+        return np.array([c * shift[0] - s * shift[1], s * shift[0] + c * shift[1], shift[2]])
+
+    def add_humans(self, scene: mujoco.MjvScene, frame: int) -> None:
+        """Draw the human that each robot follows, as bones."""
+        for motion, shift in zip(self.motions, self.shift):
+            if motion.human_joints is None:
+                continue
+            joints = motion.human_joints[min(frame, len(motion) - 1)] + self._across(shift)
+            for j in range(1, N_JOINTS):
+                _add_bone(scene, joints[PARENTS[j]], joints[j])
+
+
+def _stage(width: int, height: int) -> mujoco.MjSpec:
+    """A floor, a light and a picture of the wanted size."""
+    spec = mujoco.MjSpec()
+    spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
+    spec.visual.quality.shadowsize = 2048
+    spec.visual.quality.offsamples = 4
+    spec.visual.headlight.ambient = [0.42] * 3
+    spec.visual.headlight.diffuse = [0.45] * 3
+    spec.visual.headlight.specular = [0.1] * 3
+    spec.add_texture(
+        name="sky", type=mujoco.mjtTexture.mjTEXTURE_SKYBOX, builtin=mujoco.mjtBuiltin.mjBUILTIN_FLAT,
+        rgb1=SKY, rgb2=SKY, width=32, height=192,
+    )  # fmt: skip
+    spec.add_texture(
+        name="floor", type=mujoco.mjtTexture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER,
+        rgb1=FLOOR_A, rgb2=FLOOR_B, width=256, height=256,
+    )  # fmt: skip
+    material = spec.add_material(name="floor", texrepeat=[1, 1], texuniform=True, reflectance=0.0)
+    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "floor"
+    spec.worldbody.add_geom(
+        name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.1], material="floor", group=SHOWN
+    )
+    spec.worldbody.add_light(
+        pos=[0, 0, 5], dir=[0.3, 0.25, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, diffuse=[0.45] * 3,
+        castshadow=True,
+    )  # fmt: skip
+    return spec
+
+
+def _dress(spec: mujoco.MjSpec, robot: Robot) -> None:
+    """Show the robot's real shapes in place of the primitives, where they are installed."""
+    meshes = visual_meshes(robot)
+    if meshes is None:
+        return
+    for geom in spec.geoms:
+        geom.group = COLLISION
+    for body, placed in meshes.items():
+        for k, (path, pos, quat) in enumerate(placed):
+            name = f"{body}_{k}"
+            spec.add_mesh(name=name, file=str(path))
+            spec.body(body).add_geom(
+                type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=pos, quat=quat, group=SHOWN, contype=0,
+                conaffinity=0, mass=0, rgba=[0.30, 0.31, 0.34, 1] if "rubber" in path.stem else [0.72, 0.73, 0.75, 1],
+            )  # fmt: skip
+
+
+def _add_bone(scene: mujoco.MjvScene, start: Array, end: Array) -> None:
+    if scene.ngeom >= scene.maxgeom:
+        return
+    geom = scene.geoms[scene.ngeom]
+    mujoco.mjv_initGeom(
+        geom, mujoco.mjtGeom.mjGEOM_CAPSULE, np.zeros(3), np.zeros(3), np.zeros(9), np.array(HUMAN, dtype=np.float32)
+    )
+    mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_CAPSULE, ABOVE_BONE, start, end)
+    scene.ngeom += 1

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
+import numba
 
 from phuma.files.cache import cache_dir
 
@@ -28,12 +28,13 @@ def compiled(function: Callable[..., Any]) -> Any:
     """
     folder = kept_in()
     if folder is None:
-        return njit(fastmath=True)(function)
-    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        return numba.njit(fastmath=True)(function)
+    settings: Any = numba.config
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
-        return njit(cache=True, fastmath=True)(function)
+        return numba.njit(cache=True, fastmath=True)(function)
     finally:
-        config.CACHE_DIR = before
+        settings.CACHE_DIR = before
 
 
 @cache
@@ -42,7 +43,8 @@ def kept_in() -> Path | None:
     digest = hashlib.sha256(b"".join((PACKAGE / name).read_bytes() for name in KERNELS)).hexdigest()[:16]
     name = f"compiled-{digest}"
     beside = PACKAGE / "__pycache__"
-    for parent in (Path(config.CACHE_DIR) if config.CACHE_DIR else beside, cache_dir()):
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    for parent in (Path(chosen) if chosen else beside, cache_dir()):
         folder = parent / name
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from phuma.errors import ConfigError, MissingExtraError, StorageError
+from phuma.errors import ConfigError, StorageError, missing_extra
 from phuma.robot_motion import RobotMotion
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
@@ -62,8 +62,17 @@ def contact_sheet(pictures: Sequence[Array]) -> Array:
     return np.concatenate([np.concatenate(padded[r * columns : (r + 1) * columns], axis=1) for r in range(2)])
 
 
+def pictures_in(path: Path, motions: Sequence[RobotMotion]) -> int:
+    """How many pictures a film or a sheet of these motions has."""
+    kind = path.suffix.lower()
+    if kind not in SUFFIXES:
+        raise ConfigError(f"{path.name} ends in {kind or 'nothing'}; expected {', '.join(SUFFIXES)}")
+    length = max(map(len, motions))
+    return min(STILLS, length) if kind == ".png" else length
+
+
 def film(
-    path: Path,
+    path: str | Path,
     motions: Sequence[RobotMotion],
     robots: Sequence[Robot],
     human: bool = False,
@@ -72,13 +81,12 @@ def film(
     progress: Callable[[], object] = lambda: None,
 ) -> None:
     """A film (.mp4, .gif) at the motion's own rate, or a contact sheet of stills (.png)."""
-    kind = path.suffix.lower()
-    if kind not in SUFFIXES:
-        raise ConfigError(f"{path.name} ends in {kind or 'nothing'}; expected {', '.join(SUFFIXES)}")
+    path = Path(path)
     if camera not in CAMERAS:
         raise ConfigError(f"unknown camera {camera!r}; there are: {', '.join(CAMERAS)}")
-    length = max(map(len, motions))
-    which = np.unique(np.linspace(0, length - 1, STILLS).round().astype(int)).tolist() if kind == ".png" else None
+    count, length = pictures_in(path, motions), max(map(len, motions))
+    kind = path.suffix.lower()
+    which = np.linspace(0, length - 1, count).round().astype(int).tolist()
     pictures = frames_of(motions, robots, which, human, camera, size)
     write = {".png": _write_sheet, ".gif": _write_gif, ".mp4": _write_mp4}[kind]
     part = path.with_name(f".{path.stem}.part{kind}")  # its suffix says to ffmpeg what it is
@@ -106,7 +114,10 @@ def _write_gif(path: Path, pictures: Iterator[Array], fps: float) -> None:
 
 
 def _write_mp4(path: Path, pictures: Iterator[Array], fps: float) -> None:
-    import imageio_ffmpeg
+    try:
+        import imageio_ffmpeg
+    except ModuleNotFoundError as e:
+        raise missing_extra(e, "a film") from None
 
     first = next(pictures)
     height, width = first.shape[:2]
@@ -121,5 +132,5 @@ def _imageio() -> Any:
     try:
         import imageio.v3 as iio
     except ModuleNotFoundError as e:
-        raise MissingExtraError(e.name or "imageio", "render", "a film") from None
+        raise missing_extra(e, "a picture") from None
     return iio

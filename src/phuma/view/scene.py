@@ -61,12 +61,11 @@ class Scene:
             at += len(q)
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
+        self.data.light_xpos[0] = self.centre(frame) - 4.0 * self.data.light_xdir[0]  # a shadow map is small
 
     def centre(self, frame: int) -> Array:
         """(3,) the middle of the robots."""
-        roots = [
-            m.root_pos[min(frame, len(m) - 1)] + self._across(s) for m, s in zip(self.motions, self.shift)
-        ]
+        roots = [m.root_pos[min(frame, len(m) - 1)] + self._across(s) for m, s in zip(self.motions, self.shift)]
         return np.mean(roots, axis=0)
 
     def _across(self, shift: Array) -> Array:
@@ -89,6 +88,7 @@ def _stage(width: int, height: int) -> mujoco.MjSpec:
     spec = mujoco.MjSpec()
     spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
     spec.visual.quality.shadowsize = 2048
+    spec.visual.map.shadowclip = 1.5 + 0.5 * SPACING
     spec.visual.quality.offsamples = 4
     spec.visual.headlight.ambient = [0.42] * 3
     spec.visual.headlight.diffuse = [0.45] * 3

@@ -26,6 +26,7 @@ from phuma.files.atomic import write_atomic
 from phuma.files.probe import Probe
 from phuma.parallel import map_in_order
 from phuma.retargeting import DEFAULT_METHOD, FIVE, METHODS, retarget_motion
+from phuma.retargeting.config import solving
 from phuma.retargeting.measure import combine
 from phuma.robot_file import save_robot_motion
 from phuma.robots import load_robot
@@ -43,12 +44,16 @@ class RetargetCfg:
     """g1, h1_2, or a folder with model.xml and robot.json"""
     method: str = DEFAULT_METHOD
     """How: physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
+    contact_speed: float | None = None
+    """m/s: a foot that the human moves this fast or faster is not held to stand, though it counts as in contact"""
     jobs: int | None = None
     """Processes to use; all cores for eight files or more, else one"""
 
     def __post_init__(self) -> None:
         if self.jobs is not None and self.jobs < 1:
             raise ConfigError(f"--jobs {self.jobs}; expected at least 1")
+        if self.contact_speed is not None and not self.contact_speed > 0:
+            raise ConfigError(f"--contact-speed {self.contact_speed:g}; expected metres a second, above zero")
         if self.method not in METHODS:
             raise ConfigError(f"unknown method {self.method!r}; there are: {', '.join(METHODS)}")
 
@@ -66,7 +71,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("retargeted"), metavar="DIR", help="where motions go (default: retargeted)"
     )
-    add_options(parser, RetargetCfg, ("robot", "method", "jobs"))
+    add_options(parser, RetargetCfg, ("robot", "method", "contact_speed", "jobs"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     args = parser.parse_args(argv)
@@ -99,7 +104,7 @@ def retarget_sources(sources: Sequence[str], out: Path, cfg: RetargetCfg, read_c
             bar.update()
     result = {
         "format": "phuma-retarget", "version": 1, "phuma": __version__, "robot": cfg.robot, "method": cfg.method,
-        "motions": rows, "failed": failed,
+        "contact_speed": cfg.contact_speed, "motions": rows, "failed": failed,
     }  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
     write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
@@ -113,7 +118,7 @@ def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCf
         robot = load_robot(cfg.robot)
         pieces = pieces_of(file.path, read_cfg)
         for person, piece in enumerate(pieces):
-            motion = retarget_motion(piece.motion, piece.contact, robot, cfg.method)
+            motion = retarget_motion(piece.motion, piece.contact, robot, cfg.method, solving(cfg.contact_speed))
             path = out / f"{file.name}{f'_{person}' if len(pieces) > 1 else ''}.npz"
             path.parent.mkdir(parents=True, exist_ok=True)
             save_robot_motion(path, motion)

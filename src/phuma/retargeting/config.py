@@ -74,3 +74,8 @@ class SolveCfg:
     """Frames solved at once; longer clips are solved piece by piece"""
     overlap: int = 60
     """Frames by which a piece looks ahead into the next"""
+
+
+def solving(contact_speed: float | None) -> SolveCfg:
+    """The defaults, with contacts let go from a speed on; None holds them all."""
+    return SolveCfg() if contact_speed is None else SolveCfg(contact_speed=contact_speed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
@@ -16,7 +17,7 @@ from phuma.clipfile import save_clip
 from phuma.curation import CurateCfg, curate
 from phuma.dataset.builder import Progress, Runner, build
 from phuma.dataset.category import GROUP_OF, categorise
-from phuma.dataset.describe import Description
+from phuma.dataset.describe import ROBOT_FILES, Description
 from phuma.dataset.labels import read_labels, type_of_text
 from phuma.dataset.layout import Layout, clip_id, make_folder, recording_id
 from phuma.dataset.record import Job, Row, file_sha256
@@ -98,10 +99,14 @@ def describe(cfg: BuildCfg) -> Description:
         "curate": {**asdict(cfg.curate), "limits": asdict(cfg.curate.limits)},
         "method": cfg.method,
         "mirror": cfg.mirror,
-        "robot_files": {robot.name: robot_identity(robot) for robot in robots},
+        ROBOT_FILES: {robot.name: robot_identity(robot) for robot in robots},
     }
-    versions = {"phuma": version("phuma"), **{name: version(name) for name in LIBRARIES}}
-    return Description(tuple(robot.name for robot in robots), config, versions)
+    return Description(tuple(robot.name for robot in robots), config, tool_versions())
+
+
+def tool_versions() -> dict[str, str]:
+    """Of the programs that the numbers in a dataset come from."""
+    return {"phuma": version("phuma"), **{name: version(name) for name in LIBRARIES}}
 
 
 def body_identity(spec: str) -> str:
@@ -130,26 +135,42 @@ def _robot(name: str) -> Robot:
 
 def jobs_of(sources: Sequence[str | Path], out: Path) -> list[Job]:
     """Every recording below the sources once, with its name and its label."""
+    # Sorted, since of two folders of one name the second has its number behind it.
+    jobs = named_jobs(find_recordings(sorted(map(str, sources)), leave_out=out))
+    if not jobs:
+        wanted = ", ".join(sorted(SUFFIXES))
+        raise ConfigError(f"no recordings below {', '.join(map(str, sources))}; looked for {wanted}")
+    return jobs
+
+
+def named_jobs(recordings: Sequence[Recording], beneath: str = "") -> list[Job]:
+    """Each file once; names begin with `beneath`."""
     labels = lru_cache(maxsize=None)(read_labels)
     jobs: dict[str, Job] = {}
-    for recording in find_recordings(sources, leave_out=out):
+    for recording in recordings:
         source, relative = _place(recording)
         name, n = f"{source}/{relative}", 1
         while name in jobs and jobs[name].path.resolve() != recording.path.resolve():
             n += 1
             name = f"{source}~{n}/{relative}"  # another folder of the same name
         label = labels(recording.folder).text_of(relative)
-        jobs[name] = Job(recording.path, name, name.split("/")[0], relative, recording_id(name), label)
-    if not jobs:
-        wanted = ", ".join(sorted(SUFFIXES))
-        raise ConfigError(f"no recordings below {', '.join(map(str, sources))}; looked for {wanted}")
+        full = beneath + name
+        jobs[name] = Job(recording.path, full, name.split("/")[0], relative, recording_id(full), label)
     return list(jobs.values())
 
 
 def _place(recording: Recording) -> tuple[str, str]:
     """Names of the source folder and of the path below it."""
     folder = recording.folder.resolve().name or "root"
-    return relative_name(folder), relative_name(recording.path.relative_to(recording.folder).as_posix())
+    return relative_name(_tame(folder)), relative_name(_tame(recording.path.relative_to(recording.folder).as_posix()))
+
+
+def _tame(path: str) -> str:
+    """A path below a folder without parts that lead out of it where a backslash separates, or that name a drive,
+    and without bytes that are no Unicode."""
+    path = re.sub("[\ud800-\udfff]", "\ufffd", path)
+    parts = [part if part.strip(".") else "_" for part in path.replace("\\", "/").split("/")]
+    return "/".join([parts[0] + "_" * parts[0].endswith(":"), *parts[1:]])
 
 
 def produce(job: Job, layout: Layout, cfg: BuildCfg) -> list[Row]:

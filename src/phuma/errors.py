@@ -6,6 +6,8 @@ EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolc
     "matplotlib": "plot",
     "duckdb": "dataset",
     "ray": "ray",
+    "imageio": "render",
+    "imageio_ffmpeg": "render",
 }
 """Optional libraries and the extra that brings each"""
 

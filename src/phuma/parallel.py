@@ -75,11 +75,10 @@ def run_all(
     """
     limits = limits or WorkerLimits()
     todo = [(index, 1) for index in reversed(range(len(items)))]
-    workers: list[_Worker] = []
+    workers: list[Worker] = []
     try:
-        with _one_thread_each():
-            workers = [_Worker(work, limits) for _ in range(min(jobs, len(items)))]
-        busy: dict[_Worker, tuple[int, int]] = {}
+        workers += [Worker(work, limits) for _ in range(min(jobs, len(items)))]
+        busy: dict[Worker, tuple[int, int]] = {}
         while todo or busy:
             for worker in workers:
                 if worker not in busy and todo:
@@ -89,8 +88,8 @@ def run_all(
                 index, tries = busy.pop(worker)
                 result, failure = worker.take()
                 if failure is not None:
-                    with _one_thread_each():
-                        workers[workers.index(worker)] = _Worker(work, limits)
+                    worker.end()
+                    workers[workers.index(worker)] = Worker(work, limits)
                     if tries < TRIES:
                         todo.append((index, tries + 1))
                         continue
@@ -100,18 +99,25 @@ def run_all(
             worker.end()
 
 
-class _Worker:
-    """A process that does one item at a time."""
+class Worker:
+    """A process of one thread that does one item at a time, until it fails at one."""
 
     def __init__(self, work: Callable[[Any], Any], limits: WorkerLimits) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         arguments = (work, theirs, limits.megabytes, os.getpid())
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
-        self.process.start()
+        with _one_thread_each():
+            self.process.start()
         theirs.close()
         self.limits = limits
         self.deadline: float | None = None
+
+    def do(self, item: Any) -> tuple[Any, str | None]:
+        """Give one item and wait for what becomes of it; see `take`."""
+        self.give(item)
+        _ready([self])
+        return self.take()
 
     def give(self, item: Any) -> None:
         self.deadline = None if self.limits.seconds is None else time.monotonic() + self.limits.seconds
@@ -148,7 +154,7 @@ class _Worker:
         self.process.join()
 
 
-def _ready(busy: list[_Worker]) -> list[_Worker]:
+def _ready(busy: list[Worker]) -> list[Worker]:
     """Workers that have a result, are dead or are late; waits for one."""
     while True:
         deadlines = [w.deadline for w in busy if w.deadline is not None]
@@ -166,6 +172,8 @@ def _serve(work: Callable[[Any], Any], pipe: Connection, megabytes: float | None
         try:
             item = pipe.recv()
         except (EOFError, OSError, KeyboardInterrupt):
+            return
+        if os.getppid() != parent:  # it was given before the parent died: whoever comes after does it
             return
         try:
             answer: tuple[Any, BaseException | None] = work(item), None

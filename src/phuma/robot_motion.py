@@ -84,6 +84,12 @@ class RobotMotion:
         order = [self.joint_names.index(n) for n in joint_names]
         return replace(self, joint_names=joint_names, joint_pos=np.ascontiguousarray(self.joint_pos[:, order]))
 
+    def as_written(self) -> RobotMotion:
+        """With numbers as a file holds them, in single precision: what is measured should be what is stored."""
+        names = ("root_pos", "root_quat", "joint_pos", "contact", "human_joints", "contact_used")
+        values = {name: getattr(self, name) for name in names}
+        return replace(self, **{n: v.astype(np.float32).astype(float) for n, v in values.items() if v is not None})
+
     def resampled(self, fps: float) -> RobotMotion:
         """The same motion at another rate, from its first frame to its last: along lines, rotations along great arcs.
 

@@ -78,10 +78,12 @@ def test_demo_goes_through_and_says_where_to_look(capsys, tmp_path):
         assert f"   {kind} " in out
     assert "rejected: " in out
     assert (tmp_path / "demo" / "motions.png").stat().st_size > 10_000
-    assert (tmp_path / "demo" / "curated" / "curation.json").exists()
-    assert len(list((tmp_path / "demo" / "g1").rglob("*.npz"))) == len(
-        list((tmp_path / "demo" / "curated" / "clips").rglob("*.npz"))
-    )
+    root = tmp_path / "demo" / "dataset"
+    assert "<html" in (root / "report.html").read_text()
+    assert "left after" in out
+    assert "on the g1: fidelity" in out
+    kept = sum(line.endswith(" kept") for line in out.splitlines())
+    assert len(list((root / "clips" / "g1").rglob("*.npz"))) == kept
 
 
 def test_inspect_takes_every_file_that_is_read_or_written(capsys, tmp_path):

@@ -10,16 +10,22 @@ import json
 import os
 import sys
 import time
+from argparse import Namespace
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cluster import run_on_ray
 from phuma.curation import CurateCfg
-from phuma.dataset.builder import Progress
+from phuma.dataset.builder import Progress, Runner
 from phuma.dataset.describe import Description
+from phuma.parallel import WorkerLimits
 from phuma.sources import ReadCfg
+
+HERE = ""  # stands for --ray without an address
 
 
 def main(argv: Sequence[str]) -> int:
@@ -36,6 +42,11 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, CurateCfg, ("preset", "ground"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
+    parser.add_argument(
+        "--ray", nargs="?", const=HERE, metavar="ADDRESS",
+        help="do the work by Ray: on the cluster at ADDRESS (`auto`: the one this machine belongs to), or without "
+        "ADDRESS by a Ray of its own; all machines need this phuma and see SRC and DIR under the same names",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
     args = parser.parse_args(argv)
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
@@ -43,13 +54,20 @@ def main(argv: Sequence[str]) -> int:
         robots, getattr(args, "method", BuildCfg.method), args.mirror, from_options(ReadCfg, args),
         from_options(CurateCfg, args),
     )  # fmt: skip
-    work = from_options(WorkCfg, args)
-    if not hasattr(args, "jobs"):
-        work = WorkCfg(os.cpu_count() or 1, work.timeout, work.memory)
     with Bar() as bar:
-        result = build_dataset(args.sources, args.out, cfg, work.runner(), args.rebuild, bar)
+        result = build_dataset(args.sources, args.out, cfg, runner(args), args.rebuild, bar)
     print(json.dumps(dict(result.counts)) if args.json else summary(result, args.out))
     return 1 if result.failed else 0
+
+
+def runner(args: Namespace) -> Runner:
+    """Processes, as many as there are processors unless told, or Ray, which knows itself how many it has."""
+    work = from_options(WorkCfg, args)
+    jobs = work.jobs if hasattr(args, "jobs") else None
+    if args.ray is not None:
+        limits = WorkerLimits(work.timeout, work.memory)
+        return partial(run_on_ray, address=args.ray or None, limits=limits, jobs=jobs)
+    return WorkCfg(jobs or os.cpu_count() or 1, work.timeout, work.memory).runner()
 
 
 class Bar:

@@ -1,8 +1,8 @@
 """See the whole system work, without any data of your own.
 
 People who stand, reach, walk, kick and jump are generated, some of them with the faults that real recordings have. They
-are curated like any recording, and what is kept is put on a Unitree G1. Look at the pictures and at what was rejected,
-and why.
+become a small dataset for a Unitree G1: curated, retargeted and measured like any recording. Look at the report, at the
+pictures, and at what was rejected, and why.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phuma.cli.curate import curate_sources
+from phuma.building import BuildCfg, WorkCfg, build_dataset
+from phuma.cli.build import Bar
 from phuma.cli.options import command_parser
+from phuma.cli.report import write_report
 from phuma.cli.synth import SynthCfg, write_motions
-from phuma.curation import CurateCfg, curate
-from phuma.errors import MissingExtraError
-from phuma.sources import ReadCfg
+from phuma.curation import curate
+from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.sources.synth import FAULTS, KINDS, generate
+from phuma.summary import Summary
 
 FAULTY_KINDS = ("walk", "reach")
 
@@ -31,57 +33,58 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("phuma-demo"), metavar="DIR", help="where results go (default: phuma-demo)"
     )
-    args = parser.parse_args(argv)
-    out: Path = args.out
+    out: Path = parser.parse_args(argv).out
     began = time.perf_counter()
-    recordings = out / "recordings"
+    recordings, root = out / "recordings", out / "dataset"
     print(f"1. Generating {len(KINDS)} kinds of motion, and {len(FAULTS)} kinds of fault")
     write_motions(recordings, KINDS, SynthCfg())
     for fault in FAULTS.values():
         write_motions(recordings, FAULTY_KINDS, SynthCfg(), f"{fault.name}:{fault.strengths[-1]:g}")
-    print("2. Curating them")
-    result = curate_sources([str(recordings)], out / "curated", ReadCfg(), CurateCfg(), jobs=1)
-    print(table(result))
-    robot_lines = put_on_robot(out)
-    print(f"Done in {time.perf_counter() - began:.1f} s.\n\nLook at")
-    try:
-        draw_kinds(out / "motions.png")
-        print(f"  {out / 'motions.png'}      the eleven motions, with contacts lit")
-    except MissingExtraError as e:
-        print(f"  ({e})", file=sys.stderr)
-    walk = recordings / "walk_0000.npz"
-    print(f"  {out / 'curated' / 'curation.json'}   every verdict with every metric")
-    print("\n".join(robot_lines))
-    phuma = "phuma" if shutil.which("phuma") else os.path.relpath(sys.argv[0])
-    print(f"  {phuma} inspect {walk} --plot walk.png   one recording in detail")
-    print(f"Then try your own: {phuma} curate FOLDER --out curated")
+    print("2. Building a dataset of them for a Unitree G1 (the first run ever compiles, for half a minute)")
+    with Bar() as bar:
+        build_dataset([recordings], root, BuildCfg(), WorkCfg(jobs=os.cpu_count() or 1).runner(), progress=bar)
+    dataset = open_dataset(root)
+    print(table(dataset))
+    print("3. Reporting")
+    summary = write_report(dataset, root / "report.html")
+    print("\n".join(figures(summary)))
+    draw_kinds(out / "motions.png")
+    print(f"Done in {time.perf_counter() - began:.1f} s.\n\n{where_to_look(dataset, out)}")
     return 0
 
 
-def put_on_robot(out: Path) -> list[str]:
-    """The kept clips on a G1; returns where to look. Without the extra for it, only how to get it."""
-    try:
-        from phuma.cli.retarget import RetargetCfg, retarget_sources
-        from phuma.retargeting import FIVE
-        from phuma.retargeting.measure import combine
-    except ImportError as e:
-        return [f"  ({e.name} is not installed; for the next step: pip install 'phuma[retarget]')"]
-    print("3. Putting the kept ones on a Unitree G1 (the first run ever compiles, for half a minute)")
-    result = retarget_sources([str(out / "curated")], out / "g1", RetargetCfg(jobs=1), ReadCfg())
-    total = combine([m["metrics"] for m in result["motions"]])
-    print("   " + ", ".join(f"{name.replace('_', '-')} {total[name]:.1f} %" for name in FIVE))
-    return [f"  {out / 'g1'}   {len(result['motions'])} motions of the robot, with all metrics in retarget.json"]
-
-
-def table(result: dict[str, Any]) -> str:
+def table(dataset: Dataset) -> str:
     """One line a clip."""
     lines = []
-    for clip in result["clips"]:
-        name = Path(clip["source"]).stem.replace("_0000", "")
-        verdict = "kept" if clip["kept"] else "rejected: " + "; ".join(clip["reasons"])
+    for row in dataset.rows():
+        name = Path(row["recording"]).stem.replace("_0000", "")
+        verdict = "kept" if row["kept"] else "rejected: " + "; ".join(row["reasons"])
         lines.append(f"   {name:16} {verdict}")
-    kept = sum(c["kept"] for c in result["clips"])
-    return "\n".join([*lines, f"   {kept} of {len(result['clips'])} clips kept"])
+    return "\n".join(lines)
+
+
+def figures(summary: Summary) -> list[str]:
+    """The funnel and the five metrics."""
+    lines = [f"   {summary.judged:4} clips considered"]
+    lines += [f"   {f.remaining:4} left after {f.label}" for f in summary.filters]
+    for robot in summary.robots:
+        five = ", ".join(f"{name.replace('_', '-')} {value:.1f} %" for name, value in robot.five.items())
+        lines.append(f"   on the {robot.name}: {five}")
+    return lines
+
+
+def where_to_look(dataset: Dataset, out: Path) -> str:
+    phuma = "phuma" if shutil.which("phuma") else os.path.relpath(sys.argv[0])
+    walk: Any = next(dataset.entries("recording LIKE '%/walk_0000.npz'"))
+    seen = [
+        (out / "dataset" / "report.html", "the report: open it in a browser"),
+        (out / "motions.png", "the eleven motions, with contacts lit"),
+        (f"{phuma} render {walk.path} --human --out walk.gif", "a film of the robot and the human it follows"),
+        (f'{phuma} query {out / "dataset"} "SELECT clip, reasons FROM manifest WHERE NOT kept"', "ask anything"),
+        (f"{phuma} inspect {out / 'recordings' / 'walk_0000.npz'} --plot walk.png", "one recording in detail"),
+    ]
+    lines = [f"  {what}\n      {why}" for what, why in seen]
+    return "\n".join(["Look at", *lines, f"Then build your own: {phuma} build FOLDER --robot g1 --out DIR"])
 
 
 def draw_kinds(path: Path, seed: int = 3) -> None:

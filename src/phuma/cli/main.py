@@ -19,9 +19,18 @@ COMMANDS = {
     "retarget": "put clips or recordings on a robot",
     "compare": "the table of retargeting methods on your own data",
     "build": "turn folders of recordings into a dataset for a robot; goes on where it was",
+    "report": "look at a dataset: one HTML page with its numbers, its filters and its worst clips",
+    "status": "how far a dataset is and what it holds",
+    "verify": "check every file of a dataset: checksums, schema, finite, within the robot's limits",
+    "query": "ask a dataset's manifest by SQL",
+    "select": "a part of a dataset as a dataset of its own: by query, category, metric, source, or a sample",
+    "export": "write robot motions in the layout that a trainer reads",
+    "import": "take robot motions that others made into a dataset",
+    "render": "film robot motions, or make a sheet of stills, without a screen",
     "inspect": "say what a file is and what curation thinks of it",
     "synth": "write generated human motion, clean or with faults, with the truth beside it",
 }
+MODULES = {"import": "import_motions"}  # where a command's name cannot be a module's
 EPILOG = """commands:
 {commands}
 
@@ -54,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, _stop)
     try:
         try:
-            return import_module(f"phuma.cli.{args.command}").main(words[1:])
+            return import_module(f"phuma.cli.{MODULES.get(args.command, args.command)}").main(words[1:])
         except ModuleNotFoundError as e:
             raise missing_extra(e, f"phuma {args.command}") from None
     except (ConfigError, MissingExtraError) as e:

@@ -6,16 +6,18 @@ the records alone. So a build that is killed at any moment goes on where it was,
 
 from __future__ import annotations
 
+import errno
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from phuma.dataset.describe import Description, differences, load_description, save_description
 from phuma.dataset.layout import Layout, make_folder
-from phuma.dataset.lock import locked
+from phuma.dataset.lock import at_work, locked, wait_for_workers
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
@@ -25,7 +27,8 @@ Produce = Callable[[Job, Layout], list[Row]]
 """Does one recording: writes its files below the layout's folders and returns its rows"""
 Runner = Callable[[Callable[[Job], "Outcome"], Sequence[Job]], Iterator[Done]]
 """Runs work on many jobs, in processes or on a cluster"""
-OURS = ("clips", "recordings", "work")
+OURS = ("work", "clips", "recordings")
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Outcome(NamedTuple):
@@ -59,6 +62,7 @@ def build(
     layout = Layout(root)
     make_folder(root)
     with locked(layout.lock):
+        wait_for_workers(layout.work)
         claim(layout, description, rebuild)
         layout.make()
         _sweep_parts(root)
@@ -81,15 +85,19 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
     """Make the folder ours: new, or begun with the same configuration."""
     if layout.description.exists():
         before = load_description(layout.root)
-        told = differences(before.settings, description.settings)
+        now = description.settings
+        if before.only_imports:  # the first build may choose the rest
+            now = {key: now[key] for key in before.settings if key in now}
+        told = differences(before.settings, now)
         if not rebuild and told:
             raise ConfigError(
                 f"{layout.root} was begun with another configuration: {'; '.join(told)}. "
                 "Give the same options, choose another --out, or start it anew with --rebuild"
             )
         if rebuild:
+            save_description(layout.root, replace(before, finished=False))  # first: half of it is no dataset
             for name in OURS:
-                shutil.rmtree(layout.root / name, ignore_errors=True)
+                _remove(layout.root / name)
             layout.manifest.unlink(missing_ok=True)
     elif any((layout.root / name).exists() for name in OURS):
         raise ConfigError(
@@ -99,12 +107,16 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
 
 
 def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[int, int]]:
-    """Jobs without a valid record; and how many clips, and kept ones, the others have."""
+    """Jobs without a valid record; and how many clips, and kept ones, the others have.
+
+    What failed is tried again: the limits, the machine or the program may be better now, and a bad file fails quickly.
+    """
     todo, clips, kept = [], 0, 0
     for job in jobs:
         try:
             record = load_record(layout.record(job.id))
-            valid = record.is_of(job, file_sha256(job.path)) and record.files_exist(layout.root)
+            valid = record.failed is None and record.is_of(job, file_sha256(job.path))
+            valid = valid and record.files_exist(layout.root)
         except (ReadError, OSError):
             valid = False
         if valid:
@@ -116,7 +128,11 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
 
 def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
     """One recording, wholly: a fault of it becomes its record, a fault of the disk an exception."""
-    layout = Layout(root)
+    with at_work(Layout(root).work):
+        return _do_job(job, Layout(root), produce)
+
+
+def _do_job(job: Job, layout: Layout, produce: Produce) -> Outcome:
     clear(layout, job.id)
     sha256 = ""
     try:
@@ -125,12 +141,14 @@ def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
         if file_stamp(job.path) != stamp or file_sha256(job.path) != sha256:
             raise ReadError(job.path, "changed while it was read; run again when it is whole")
         record = _record(job, sha256, rows=tuple(rows))
+        save_record(layout.record(job.id), record)
     except (ConfigError, StorageError, MemoryError):
         raise
     except Exception as e:  # whatever it is, it must not cost the rest of a long build
+        _check_disk(e, job, layout.root)
         clear(layout, job.id)
         record = _record(job, sha256, failed=_reason(e, job))
-    save_record(layout.record(job.id), record)
+        save_record(layout.record(job.id), record)
     return Outcome(len(record.rows), sum(r["kept"] for r in record.rows), record.failed)
 
 
@@ -149,13 +167,32 @@ def clear(layout: Layout, recording: str) -> None:
     """Remove what an earlier attempt left: the record first, so that nothing looks whole that is not."""
     layout.record(recording).unlink(missing_ok=True)
     for folder in layout.clips.glob("*"):
-        shutil.rmtree(folder / recording, ignore_errors=True)
-    for file in layout.recordings.glob(f"{recording}_*.npz"):
-        file.unlink(missing_ok=True)
+        _remove(folder / recording)
+    people = next(n for n in count() if not layout.recording(recording, n).exists())
+    for person in reversed(range(people)):  # the last first, so that those that are left are counted again
+        layout.recording(recording, person).unlink(missing_ok=True)
+
+
+def _remove(folder: Path) -> None:
+    """A folder with all that is in it. What cannot be removed must not be taken for something new."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        pass
+    except OSError as e:
+        raise StorageError(f"{e.filename or folder}: cannot be removed: {e.strerror or e}") from None
+
+
+def _check_disk(e: Exception, job: Job, root: Path) -> None:
+    """Raise what is no fault of the recording: a disk that is full, a file of the dataset that is not to be had."""
+    if not isinstance(e, OSError) or e.filename == str(job.path):
+        return
+    if e.errno in FULL or (isinstance(e.filename, str) and Path(e.filename).is_relative_to(root)):
+        raise StorageError(f"{e.filename or root}: {e.strerror or e}") from None
 
 
 def _record(job: Job, sha256: str, rows: tuple[Row, ...] = (), failed: str | None = None) -> Record:
-    return Record(job.id, job.name, job.source, job.label, sha256, rows, failed)
+    return Record(job.id, job.name, job.source, job.label, sha256, rows, failed, job.settings)
 
 
 def _reason(e: Exception, job: Job) -> str:
@@ -191,7 +228,7 @@ def finish(layout: Layout, description: Description) -> Description:
 
     write_manifest(layout.manifest, rows())
     counts["failed"] = len(failed)
-    done = replace(description, finished=True, counts=counts, failed=tuple(failed))
+    done = replace(description, finished=True, importing=False, counts=counts, failed=tuple(failed))
     save_description(layout.root, done)
     return done
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from phuma.clip import Clip
@@ -114,7 +114,7 @@ def open_dataset(root: str | Path) -> Dataset:
 
 def inside(root: Path, name: str) -> Path:
     """A file that a manifest names, if it lies in the dataset; a stranger's manifest may name anything."""
-    path = (root / name).resolve()
-    if not path.is_relative_to(root.resolve()):
+    path, plain = (root / name).resolve(), PurePosixPath(name)
+    if plain.is_absolute() or ".." in plain.parts or not path.is_relative_to(root.resolve()):
         raise ReadError(root, f"names a file outside of itself: {name!r}")
     return path

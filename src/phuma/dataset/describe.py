@@ -14,6 +14,8 @@ from phuma.files.atomic import write_atomic
 
 FORMAT = "phuma-dataset"
 VERSION = 1
+ROBOT_FILES = "robot_files"
+"""The key of `config` under which each robot's model has its hash"""
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,24 @@ class Description:
     versions: Mapping[str, str]
     """of the programs that made it"""
     finished: bool = False
+    importing: bool = False
+    """Not finished, and only because motions are being added that others made"""
     counts: Mapping[str, int] = field(default_factory=dict)
     failed: tuple[Mapping[str, str], ...] = ()
     """Recordings that could not be used, with the reason"""
+    selected: Mapping[str, Any] | None = None
+    """How it was taken out of another dataset; None where it was built"""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What must not change between runs into one folder."""
-        return {"robots": list(self.robots), **self.config}
+        """What must not change between runs into one folder: a selection is not built on."""
+        selected = {} if self.selected is None else {"selected": "by `phuma select`: nothing is built on it"}
+        return {"robots": list(self.robots), **self.config, **selected}
+
+    @property
+    def only_imports(self) -> bool:
+        """Whether nothing was built here yet: then only the robots are settled."""
+        return set(self.config) == {ROBOT_FILES}
 
 
 def save_description(root: Path, description: Description) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from phuma.errors import ConfigError, StorageError
@@ -21,10 +22,12 @@ def locked(path: Path) -> Iterator[None]:
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise ConfigError(
                 f"{path.parent} is being written by another process; wait for it, or choose another --out"
             ) from None
+        except OSError as e:
+            raise StorageError(f"{path}: cannot be locked: {e.strerror}; choose an --out on another disk") from None
         yield
     finally:
         os.close(handle)
@@ -41,5 +44,40 @@ def is_locked(path: Path) -> bool:
         return False
     except OSError:
         return True
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def at_work(folder: Path) -> Iterator[None]:
+    """Say that this process writes what belongs to `folder`: beside others, but not beside who comes after them."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # some network disks lock no folders
+            fcntl.flock(handle, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(handle)
+
+
+def wait_for_workers(folder: Path, seconds: float = 60.0) -> None:
+    """Wait until nobody is at work there: workers outlive a killed parent by a moment."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return
+    until = time.monotonic() + seconds
+    try:
+        while True:
+            try:
+                return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise ConfigError(
+                        f"{folder.parent} is still being written by workers of a build that has ended; end them first"
+                    ) from None
+            except OSError:
+                return None
+            time.sleep(0.05)
     finally:
         os.close(handle)

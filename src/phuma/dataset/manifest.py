@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from phuma.errors import ConfigError, PhumaError, ReadError, StorageError, missing_extra
+from phuma.errors import ConfigError, ReadError, StorageError, missing_extra
 
 if TYPE_CHECKING:
     import duckdb
@@ -86,7 +86,7 @@ def open_manifest(path: Path) -> duckdb.DuckDBPyConnection:
     try:
         database.execute(f"CREATE TABLE manifest AS FROM read_parquet({_quoted(path)})")
     except duckdb.Error as e:
-        raise ReadError(path, f"is damaged: {e}") from None
+        raise ReadError(path, f"is damaged: {str(e).splitlines()[0]}") from None
     found = {name for name, *_ in database.execute("DESCRIBE manifest").fetchall()}
     if missing := [name for name in COLUMNS if name not in found]:
         raise ReadError(path, f"has no column {', '.join(missing)}")
@@ -111,8 +111,8 @@ def clean_condition(where: str | None) -> str:
     if where is None or not where.strip():
         return "true"
     if ";" in where:
-        raise PhumaError(f"a condition without `;` is expected, not {where!r}")
-    return f"({where})"
+        raise ConfigError(f"a condition without `;` is expected, not {where!r}")
+    return f"({where}\n)"  # a comment at its end ends with the line
 
 
 def _quoted(path: Path) -> str:

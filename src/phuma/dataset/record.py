@@ -31,6 +31,8 @@ class Job:
     """The name as a file name"""
     label: str | None = None
     """What somebody wrote about it"""
+    settings: str = ""
+    """What its result depends on beside the file and the dataset's configuration"""
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,12 @@ class Record:
     rows: tuple[Row, ...] = ()
     failed: str | None = None
     """Why it could not be used; None where `rows` are its clips"""
+    settings: str = ""
+    """of its job"""
 
     def is_of(self, job: Job, sha256: str) -> bool:
         """Whether doing the job again would give this again."""
-        return (self.name, self.label, self.sha256) == (job.name, job.label, sha256)
+        return (self.name, self.label, self.settings, self.sha256) == (job.name, job.label, job.settings, sha256)
 
     def files_exist(self, root: Path) -> bool:
         names = (row[key] for row in self.rows for key in ("file", "human_file") if row.get(key))

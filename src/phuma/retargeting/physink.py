@@ -20,6 +20,7 @@ from phuma.robots.robot import Robot
 from phuma.rotations import Array
 from phuma.skeleton import INDEX
 
+ROUNDING = 1e-6  # rad: files hold single precision, and a joint on its limit must not be beyond it there
 SEAM = 2  # frames that a piece shares with the one before: as far as smoothness reaches
 
 
@@ -156,10 +157,10 @@ def _problem(
 
 
 def joint_bounds(robot: Robot, share: float) -> tuple[Array, Array]:
-    """Range of each joint, drawn in towards zero; a limit beyond zero stays."""
-    return np.where(robot.lower < 0, share * robot.lower, robot.lower), np.where(
-        robot.upper > 0, share * robot.upper, robot.upper
-    )
+    """Range of each joint, drawn in towards zero, by a hair more than asked; a limit beyond zero stays."""
+    lower = np.where(robot.lower < 0, share * robot.lower, robot.lower)
+    upper = np.where(robot.upper > 0, share * robot.upper, robot.upper)
+    return lower + ROUNDING, upper - ROUNDING
 
 
 def _rest(robot: Robot) -> Array:

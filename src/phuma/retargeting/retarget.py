@@ -46,7 +46,7 @@ def retarget_motion(
         human_joints=target.motion.pose.position,
         provenance=motion.provenance,
         contact_used=solution.stance,
-    )
+    ).as_written()
     scores = measure(out, robot) | human_scores(motion, contact.ratio)
     report: dict[str, Any] = {
         "method": method,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +73,9 @@ def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotio
 
 
 def find_recordings(
-    sources: Iterable[str | os.PathLike[str]], leave_out: str | os.PathLike[str] | None = None
+    sources: Iterable[str | os.PathLike[str]],
+    leave_out: str | os.PathLike[str] | None = None,
+    suffixes: Collection[str] = SUFFIXES,
 ) -> list[Recording]:
     """Files as they are named; folders searched through, in order of path, but for what lies below `leave_out`.
 
@@ -85,7 +87,8 @@ def find_recordings(
         if source.is_dir():
             base = source.resolve().name or "root"
             names = [
-                (f, f"{base}/{f.relative_to(source).with_suffix('').as_posix()}") for f in _walk(source, leave_out)
+                (f, f"{base}/{f.relative_to(source).with_suffix('').as_posix()}")
+                for f in _walk(source, leave_out, suffixes)
             ]
         else:
             names = [(source, source.stem)]
@@ -100,7 +103,7 @@ def find_recordings(
     return found
 
 
-def _walk(folder: Path, leave_out: str | os.PathLike[str] | None) -> list[Path]:
+def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Collection[str]) -> list[Path]:
     """Candidates below a folder: by suffix, not hidden, not a body's shape without a motion (AMASS has those).
 
     Linked folders are followed, each folder once, so that a loop of links ends.
@@ -114,7 +117,7 @@ def _walk(folder: Path, leave_out: str | os.PathLike[str] | None) -> list[Path]:
             continue
         seen.add(real)
         dirs[:] = sorted(d for d in dirs if not d.startswith("."))
-        files += [Path(root) / n for n in names if Path(n).suffix.lower() in SUFFIXES and not n.startswith(".")]
+        files += [Path(root) / n for n in names if Path(n).suffix.lower() in suffixes and not n.startswith(".")]
     return sorted(f for f in files if f.is_file() and not _without_motion(f))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from phuma.dataset.formats.bodies import breadth_first
-from phuma.dataset.formats.format import Format
+from phuma.dataset.formats.format import Format, Names
 from phuma.dataset.formats.tracking import RATE, save_tracking
 from phuma.robot_motion import RobotMotion
 from phuma.robots.robot import Robot
@@ -29,4 +29,12 @@ def mass_centres(robot: Robot) -> Array:
     return mujoco.MjModel.from_xml_path(str(robot.model_file)).body_ipos[1:].copy()
 
 
-FORMAT = Format("beyondmimic", ".npz", "BeyondMimic's motions (whole_body_tracking), 50 Hz, IsaacLab's order", write)
+def names(robot: Robot) -> Names:
+    joints, bodies = breadth_first(robot)
+    return Names(tuple(robot.joint_names[j] for j in joints), tuple(robot.body_names[b] for b in bodies))
+
+
+FORMAT = Format(
+    "beyondmimic", ".npz", "BeyondMimic's motions (whole_body_tracking), 50 Hz, IsaacLab's order", write,
+    names=names, rate=lambda _: RATE,
+)  # fmt: skip

@@ -8,6 +8,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.robot_motion import RobotMotion
+from phuma.robots.kinematics import body_poses
 from phuma.robots.robot import Indices, Robot
 from phuma.rotations import Array
 
@@ -22,25 +23,12 @@ class BodyPoses(NamedTuple):
 
 
 def pose_bodies(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> BodyPoses:
-    """Forward kinematics by the equation of `Robot`, all frames at once.
+    """Forward kinematics, all frames at once.
 
     root_pos (T, 3), root_quat (T, 4) wxyz, joint_pos (T, N) in the robot's order.
     """
-    frames = len(root_pos)
-    pos, quat = np.empty((frames, robot.n_bodies, 3)), np.empty((frames, robot.n_bodies, 4))
-    for b, parent in enumerate(robot.parents):
-        if parent < 0:
-            place, turn = np.array(root_pos, dtype=float), np.array(root_quat, dtype=float)
-        else:
-            place = pos[:, parent] + rot.rotate(quat[:, parent], robot.body_pos[b])
-            turn = rot.multiply(quat[:, parent], robot.body_quat[b])
-        for j in np.flatnonzero(robot.joint_body == b):
-            hinge = rot.from_rotvec(joint_pos[:, j, None] * robot.joint_axis[j])
-            anchor = robot.joint_anchor[j]
-            place = place + rot.rotate(turn, anchor - rot.rotate(hinge, anchor))
-            turn = rot.multiply(turn, hinge)
-        pos[:, b], quat[:, b] = place, turn
-    return BodyPoses(pos, rot.continuous(rot.normalize(quat)))
+    pos, turn = body_poses(robot, root_pos, root_quat, joint_pos)
+    return BodyPoses(pos, rot.continuous(rot.from_matrix(turn)))
 
 
 def of_motion(robot: Robot, motion: RobotMotion) -> BodyPoses:

@@ -8,7 +8,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.dataset.formats.bodies import pose_bodies
-from phuma.dataset.formats.format import Format
+from phuma.dataset.formats.format import Format, all_bodies
 from phuma.dataset.formats.layout import prepared, single, to_xyzw
 from phuma.dataset.formats.phuma_npy import read_dictionary
 from phuma.dataset.formats.pickled import dumps
@@ -46,4 +46,4 @@ def recognises(probe: Probe) -> bool:
     return probe.kind == "pickle"
 
 
-FORMAT = Format("gmr", ".pkl", "GMR's retargeted motions", write, read, recognises)
+FORMAT = Format("gmr", ".pkl", "GMR's retargeted motions", write, read, recognises, names=all_bodies)

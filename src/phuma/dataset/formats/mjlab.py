@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from phuma.dataset.formats.bodies import depth_first
-from phuma.dataset.formats.format import Format
+from phuma.dataset.formats.format import Format, all_bodies
 from phuma.dataset.formats.tracking import RATE, is_tracking, load_tracking, save_tracking
 from phuma.robot_motion import RobotMotion
 from phuma.robots.robot import Robot
@@ -26,4 +26,7 @@ def read(path: Path, robot: Robot) -> RobotMotion:
     return load_tracking(path, robot, FORMAT.name)
 
 
-FORMAT = Format("mjlab", ".npz", "mjlab's motions, 50 Hz, MuJoCo's order", write, read, is_tracking)
+FORMAT = Format(
+    "mjlab", ".npz", "mjlab's motions, 50 Hz, MuJoCo's order", write, read, is_tracking,
+    names=all_bodies, rate=lambda _: RATE,
+)  # fmt: skip

@@ -60,4 +60,4 @@ def recognises(probe: Probe) -> bool:
     return probe.kind == "npy" and probe.arrays[""].dtype.hasobject and probe.arrays[""].shape == ()
 
 
-FORMAT = Format("phuma", ".npy", "the PHUMA dataset's humanoid motions", write, read, recognises)
+FORMAT = Format("phuma", ".npy", "the PHUMA dataset's humanoid motions", write, read, recognises, rate=round)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.dataset.formats.bodies import BodyPoses, angular_velocity, of_motion, points_on, velocity
-from phuma.dataset.formats.format import Format
+from phuma.dataset.formats.format import Format, Names
 from phuma.dataset.formats.layout import prepared, single, to_xyzw
 from phuma.dataset.formats.torch_file import save_torch
 from phuma.robot_motion import RobotMotion
@@ -80,4 +80,9 @@ def _contacts(robot: Robot, motion: RobotMotion) -> Array:
     return out
 
 
-FORMAT = Format("protomotions", ".motion", "ProtoMotions' motions", write)
+def names(robot: Robot) -> Names:
+    carried = {b: [e.name for e in EXTRA.get(robot.name, ()) if e.parent == b] for b in robot.body_names}
+    return Names(robot.joint_names, tuple(n for b, extra in carried.items() for n in (b, *extra)))
+
+
+FORMAT = Format("protomotions", ".motion", "ProtoMotions' motions", write, names=names)

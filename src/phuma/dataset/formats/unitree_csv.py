@@ -89,4 +89,7 @@ def recognises(probe: Probe) -> bool:
     return probe.kind == "text" and probe.text.splitlines()[0].count(",") >= ROOT
 
 
-FORMAT = Format("csv", ".csv", "Unitree's CSV (LAFAN1 retargeting dataset), 30 Hz", write, read, recognises)
+FORMAT = Format(
+    "csv", ".csv", "Unitree's CSV (LAFAN1 retargeting dataset), 30 Hz", write, read, recognises,
+    rate=lambda _: RATE, tells_rate=False,
+)  # fmt: skip

@@ -1,0 +1,251 @@
+"""What building a dataset costs: two jobs against one, where the time goes, and a tenth of the paper's scale.
+
+A number as argument takes so many times less of everything. The table of CMU recordings needs them: PHUMA_CMU.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from cmu_table import CMU
+from tables import markdown, save
+
+ROBOT = "g1"
+PAPER_CLIPS, PAPER_HOURS = 76_000, 73.0
+RECORDINGS = 845  # of 30 s, which are 9 clips each: a tenth of the paper's clips
+SECONDS = 30.0
+COMPARED = 60  # recordings that are built by one job and by two
+WARMING = 11  # recordings that are done before time is taken: the first motions compile and fill caches
+
+
+# What runs in processes of its own.
+
+
+def write_one(task: tuple[str, int]) -> None:
+    """A generated recording, of another type and person each."""
+    from phuma.sources import amass_smplx
+    from phuma.sources.synth import KINDS, generate
+
+    folder, n = task
+    kind = KINDS[n % len(KINDS)]
+    amass_smplx.write(Path(folder) / f"{kind}_{n:05d}.npz", generate(kind, SECONDS, n).motion)
+
+
+def open_it(folder: str) -> None:
+    """Open a dataset as a user does, and ask it something."""
+    from curation_speed import peak_megabytes
+    from phuma.dataset.dataset import open_dataset
+
+    began = time.perf_counter()
+    rows = open_dataset(folder).query("SELECT count(*), sum(frames / fps) / 3600 FROM manifest WHERE kept")[1]
+    print(json.dumps({"s": time.perf_counter() - began, "kept": rows[0][0], "h": rows[0][1], "peak": peak_megabytes()}))
+
+
+def spend_on_recordings(source: str, out: str, every: str) -> None:
+    """Do every so-manieth recording in this process, and say what each step took, in CPU seconds."""
+    from functools import partial
+
+    from phuma import building
+    from phuma.dataset import builder
+    from phuma.dataset.layout import Layout
+
+    spent = put_clocks_in(building, builder)
+    cfg, root = building.BuildCfg((ROBOT,)), Path(out)
+    Layout(root).make()
+    jobs = building.jobs_of([source], root)[:: int(every)]
+    produce = partial(building.produce, cfg=cfg)
+    for job in jobs[:WARMING]:
+        builder.do_job(job, root, produce)
+    spent.clear()
+    began = time.process_time()
+    done = [builder.do_job(job, root, produce) for job in jobs]
+    total = time.process_time() - began
+    print(json.dumps({**spent, "total": total, "clips": sum(d.clips for d in done), "kept": sum(d.kept for d in done)}))
+
+
+def put_clocks_in(building: Any, builder: Any) -> Counter[str]:
+    """Have the steps of a build count their CPU seconds."""
+    spent: Counter[str] = Counter()
+
+    def clocked(step: str, work: Callable) -> Callable:
+        def run(*args: Any, **named: Any) -> Any:
+            began = time.process_time()
+            made = work(*args, **named)
+            if step == "curate":
+                made.clips  # noqa: B018  # they are made when they are first asked for
+            spent[step] += time.process_time() - began
+            spent["solve"] += getattr(made, "solve_seconds", 0.0)
+            return made
+
+        return run
+
+    steps = {
+        "read": "read_all", "curate": "curate", "categorise": "categorise", "retarget": "retarget_motion",
+        "save human": "save_clip", "save robot": "save_robot_motion", "hash": "file_sha256",
+    }  # fmt: skip
+    for step, name in steps.items():
+        setattr(building, name, clocked(step, getattr(building, name)))
+    builder.file_sha256 = clocked("hash", builder.file_sha256)
+    builder.save_record = clocked("save record", builder.save_record)
+    return spent
+
+
+CHILDREN = {"open": open_it, "spend": spend_on_recordings}
+
+
+# What starts them and makes tables of what they say.
+
+
+def ask_child(*words: object) -> dict[str, float]:
+    command = [sys.executable, str(Path(__file__).resolve()), *map(str, words)]
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | threads)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def generate_recordings(folder: Path, count: int) -> Path:
+    from phuma.parallel import map_in_order
+
+    folder.mkdir()
+    for _ in map_in_order(write_one, [(str(folder), n) for n in range(count)], os.cpu_count() or 1):
+        pass
+    return folder
+
+
+def run_build(sources: list[Path], out: Path, jobs: int) -> dict[str, float]:
+    """`phuma build` as a user runs it: wall and CPU seconds, and the most memory that its processes took."""
+    words = ["build", *sources, "--out", out, "--robot", ROBOT, "--jobs", jobs]
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    process = subprocess.Popen([sys.executable, "-m", "phuma", *map(str, words)], stdout=subprocess.DEVNULL)
+    peaks = {"parent": 0.0, "worker": 0.0}
+    while process.poll() is None:
+        for who, megabytes in peak_of_each(process.pid):
+            peaks[who] = max(peaks[who], megabytes)
+        time.sleep(0.25)
+    assert process.returncode == 0, f"the build ended with {process.returncode}"
+    after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return {"wall": wall, "cpu": cpu, **peaks}
+
+
+def peak_of_each(parent: int) -> Iterator[tuple[str, float]]:
+    """The highest memory so far of a process and of each of its children, MB; nothing where there is no /proc."""
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            text = status.read_text()
+        except OSError:
+            continue  # it has ended meanwhile
+        pid, above, peak = (re.search(rf"^{name}:\s+(\d+)", text, re.M) for name in ("Pid", "PPid", "VmHWM"))
+        if pid and above and peak and parent in (int(pid[1]), int(above[1])):
+            yield ("parent" if int(pid[1]) == parent else "worker"), int(peak[1]) / 1024
+
+
+def jobs_part(folder: Path, less: float) -> list[str]:
+    source = generate_recordings(folder / "compared", max(4, round(COMPARED / less)))
+    run_build(sorted(source.iterdir())[:2], folder / "warm", 2)  # what is compiled first is not counted
+    spent = {jobs: run_build([source], folder / f"by {jobs}", jobs) for jobs in (1, 2)}
+    kept = ask_child("open", folder / "by 1")["kept"]
+    rows = [[f"{jobs}", s["cpu"], s["cpu"] / kept, s["wall"]] for jobs, s in spent.items()]
+    ratio = spent[2]["cpu"] / spent[1]["cpu"]
+    count = len(list(source.iterdir()))
+    return [
+        f"## Two jobs against one\n\n{count} generated recordings of {SECONDS:g} s, {kept} clips kept, "
+        "from the start of the command to its end:",
+        markdown(["jobs", "CPU s", "CPU s a kept clip", "s"], rows),
+        f"CPU seconds with two jobs: {ratio:.2f} times those with one (at most 1.1 are wanted).",
+    ]
+
+
+def cmu_part(folder: Path, less: float) -> list[str]:
+    if not (CMU / "labels.csv").exists():
+        return [f"## Recordings\n\nNot measured: no CMU recordings at {CMU.name}; set PHUMA_CMU."]
+    spent = ask_child("spend", CMU, folder / "cmu", max(1, round(less)))
+    kept, total = spent["kept"], spent["total"]
+    rest = total - spent["read"]
+    parts = {
+        "read (BVH)": spent["read"],
+        "curate": spent["curate"],
+        "guess the category": spent["categorise"],
+        "retarget: solve": spent["solve"],
+        "retarget: targets, measure, dynamics": spent["retarget"] - spent["solve"],
+        "save": spent["save human"] + spent["save robot"] + spent["save record"],
+        "hash": spent["hash"],
+    }
+    parts["the rest"] = total - sum(parts.values())
+    rows = [[name, s, f"{1000 * s / kept:.0f}", f"{100 * s / total:.0f} %"] for name, s in parts.items()]
+    rows.append(["all", total, f"{1000 * total / kept:.0f}", ""])
+    return [
+        f"## Where the time goes\n\nCMU recordings, {spent['clips']} clips, {kept} kept, one process, caches warm:",
+        markdown(["step", "CPU s", "ms a kept clip", "share"], rows),
+        f"Everything but BVH parsing: {rest / kept:.2f} CPU s a kept clip (at most 0.25 are wanted).",
+    ]
+
+
+def scale_part(folder: Path, less: float) -> list[str]:
+    count = max(WARMING, round(RECORDINGS / less))
+    source, out = generate_recordings(folder / "corpus", count), folder / "tenth"
+    spent, again = run_build([source], out, 2), run_build([source], out, 2)
+    opened, counts = ask_child("open", out), json.loads((out / "dataset.json").read_text())["counts"]
+    size = sum(f.stat().st_size for f in out.rglob("*") if f.is_file()) / 1e6
+    whole = [  # by the clock, and as if nothing else had run on the two cores
+        f"{seconds * PAPER_CLIPS / opened['kept'] / 3600:.1f} h for its {PAPER_CLIPS} clips, "
+        f"{seconds * PAPER_HOURS / opened['h'] / 3600:.1f} h for its {PAPER_HOURS:g} hours of motion"
+        for seconds in (spent["wall"], spent["cpu"] / 2)
+    ]
+    many = ask_child("open", repeated(out, folder / "many"))
+    rows = [
+        ["recordings", counts["recordings"]], ["clips, kept", f"{counts['clips']}, {counts['kept']}"],
+        ["hours kept", opened["h"]], ["s", f"{spent['wall']:.0f}"], ["CPU s", f"{spent['cpu']:.0f}"],
+        ["CPU s a kept clip", spent["cpu"] / counts["kept"]],
+        ["peak memory of a worker, MB (under 400 are wanted)", f"{spent['worker']:.0f}"],
+        ["peak memory of the parent, MB (under 300)", f"{spent['parent']:.0f}"],
+        ["on disk, MB", f"{size:.0f}"], ["run again with nothing to do, s", again["wall"]],
+        ["open and ask, s", opened["s"]],
+        [f"open and ask where the manifest has {PAPER_CLIPS} rows, s (under 2)", many["s"]],
+    ]  # fmt: skip
+    return [
+        "## A tenth of the paper's scale\n\nMade by the generator, all types in turn, built in one run by two jobs:",
+        markdown(["", "measured"], rows),
+        f"From that the whole of the paper, on two cores: {whole[0]}; counted by CPU seconds, {whole[1]} "
+        "(at most 3 h are wanted).",
+    ]
+
+
+def repeated(dataset: Path, out: Path) -> Path:
+    """A dataset without clips whose manifest has as many rows as the paper's has clips, taken from another's."""
+    from phuma.dataset.dataset import open_dataset
+    from phuma.dataset.describe import save_description
+    from phuma.dataset.manifest import write_manifest
+
+    whole = open_dataset(dataset)
+    rows = whole.rows("kept")
+    out.mkdir()
+    write_manifest(out / "manifest.parquet", ({**rows[n % len(rows)], "clip": f"c{n}"} for n in range(PAPER_CLIPS)))
+    save_description(out, whole.description)
+    return out
+
+
+def main(less: float) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        parts = [*jobs_part(folder, less), *cmu_part(folder, less), *scale_part(folder, less)]
+    if less == 1:
+        save("building", "What building a dataset costs", *parts)
+    else:
+        print(f"one part in {less:g} of everything: a try, not written down", *parts, sep="\n\n")
+
+
+if __name__ == "__main__":
+    first = sys.argv[1] if len(sys.argv) > 1 else "1"
+    CHILDREN[first](*sys.argv[2:]) if first in CHILDREN else main(float(first))

@@ -1,0 +1,100 @@
+"""Write robot motions in the layout that a trainer reads: a dataset's kept clips, or what `phuma retarget` wrote.
+
+Each becomes a file below OUT, in a folder of its robot. OUT/export.json lists them with clip, licence, rate and
+the order of joints and bodies. An earlier export in OUT is replaced; a folder that holds anything else is refused.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from phuma import __version__
+from phuma.building import robot_identity
+from phuma.cli.options import command_parser
+from phuma.dataset.export import (
+    RESULT,
+    Selection,
+    claim,
+    export_item,
+    find_items,
+    licence_warnings,
+    licences,
+    orders,
+    other_models,
+    save_result,
+)
+from phuma.dataset.formats import FORMATS
+from phuma.errors import ConfigError
+from phuma.parallel import map_in_order
+from phuma.robots import load_robot
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("export", __doc__)
+    parser.add_argument("source", type=Path, metavar="DIR", help="a dataset, a robot motion, or a folder of them")
+    about = "; ".join(f"{f.name}: {f.about}" for f in FORMATS.values())
+    parser.add_argument("--format", required=True, choices=list(FORMATS), help=about.replace("%", "%%"))
+    parser.add_argument("--out", required=True, type=Path, metavar="OUT", help="where the files go")
+    parser.add_argument("--where", metavar="SQL", help="only clips of a dataset like \"category = 'walk'\"")
+    parser.add_argument("--split", choices=("train", "test"), help="only clips of this split of a dataset")
+    parser.add_argument(
+        "--robot", nargs="+", default=[], metavar="ROBOT",
+        help="only motions of these: g1, h1_2, or the folder of a robot of your own (default: all built-in ones)",
+    )  # fmt: skip
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores for 64 files or more)")
+    parser.add_argument("--json", action="store_true", help=f"print what {RESULT} holds and nothing else")
+    args = parser.parse_args(argv)
+    robots = tuple(name for word in args.robot for name in word.split(",") if name)
+    if args.jobs is not None and args.jobs < 1:
+        raise ConfigError(f"--jobs {args.jobs}; expected at least 1")
+    result = export_motions(args.source, args.out, args.format, Selection(args.where, args.split, robots), args.jobs)
+    warnings = licence_warnings(result["licences"])
+    if args.json:
+        print(json.dumps(result))
+        print(*warnings, sep="\n", end="\n" * bool(warnings), file=sys.stderr)
+    else:
+        print("\n".join([*summary(result, args.out), *warnings]))
+    return 1 if result["failed"] else 0
+
+
+def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs: int | None = None) -> dict[str, Any]:
+    """Write everything that is chosen into `out`; returns what export.json holds."""
+    from tqdm import tqdm
+
+    models = choice.models()
+    items = find_items(source, choice, out)
+    for name in other_models(source, {name: robot_identity(load_robot(spec)) for name, spec in models.items()}):
+        print(f"{source} was made with another model of {name}; bodies are of the present one", file=sys.stderr)
+    claim(out, source, models)
+    jobs = jobs or ((os.cpu_count() or 1) if len(items) >= 64 else 1)
+    rows: list[dict[str, Any]] = []
+    failed: list[dict[str, str]] = []
+    work = partial(export_item, out=out, layout=layout, models=models, only=bool(choice.robots))
+    with tqdm(total=len(items), unit="file", disable=None, file=sys.stderr) as bar:
+        for outcome in map_in_order(work, items, jobs):
+            rows += [outcome.row] if outcome.row else []
+            failed += [outcome.failed] if outcome.failed else []
+            bar.update()
+    if not rows and not failed:
+        raise ConfigError(f"no motion in {source} is of {', '.join(models)}")
+    return save_result(out, {
+        "finished": True, "phuma": __version__, "layout": layout, "robots": orders(rows, layout, models),
+        "licences": licences(rows), "files": rows, "failed": failed,
+    })  # fmt: skip
+
+
+def summary(result: dict[str, Any], out: Path) -> list[str]:
+    """What a person wants to know first."""
+    files, failed = result["files"], result["failed"]
+    robots = ", ".join(result["robots"]) or "no robot"
+    lines = [f"{len(files)} files in the layout {result['layout']} for {robots} in {out}, listed in {out / RESULT}"]
+    lines += [f"Not usable: {f['source']}: {f['reason']}" for f in failed[:20]]
+    if len(failed) > 20:
+        lines.append(f"... and {len(failed) - 20} more, all in {out / RESULT}")
+    return lines

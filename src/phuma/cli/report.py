@@ -1,0 +1,83 @@
+"""Look at a dataset: write one HTML page with what it holds, what curation did, and how well the robots follow.
+
+The page shows hours and clips by source, type and split, the filters one after the other and each by itself, the
+distributions of all metrics with their limits, and the worst clips as pictures. It needs no network and no other file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from phuma.cli.options import command_parser
+from phuma.dataset.dataset import Dataset, open_dataset
+from phuma.errors import ConfigError, PhumaError
+from phuma.files.atomic import write_atomic
+from phuma.robots import built_in_robots, load_robot
+from phuma.summary import Summary
+from phuma.view.html import Html
+
+NAME = "report.html"
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("report", __doc__)
+    parser.add_argument("dataset", type=Path, metavar="DIR", help="a dataset that `phuma build` has finished")
+    parser.add_argument("--out", type=Path, metavar="FILE", help=f"where the page goes (default: DIR/{NAME})")
+    parser.add_argument(
+        "--robot", nargs="+", default=[], metavar="FOLDER",
+        help="folders of robots that are not built in, for the pictures",
+    )  # fmt: skip
+    args = parser.parse_args(argv)
+    out: Path = args.out or args.dataset / NAME
+    if out.is_dir():
+        raise ConfigError(f"--out {out} is a folder; give the name of a file in it")
+    summary = write_report(open_dataset(args.dataset), out, args.robot)
+    print("\n".join([str(out), *telling(summary)]))
+    return 0
+
+
+def write_report(dataset: Dataset, out: Path, robot_folders: Sequence[str | Path] = ()) -> Summary:
+    """Count, draw and write; returns what was counted."""
+    from phuma.dataset.statistics import summarise
+    from phuma.view.report import report_page
+
+    summary = summarise(dataset)
+    page = report_page(summary, _pictures(dataset, summary, robot_folders))
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(out, lambda f: f.write(page.encode()))
+    return summary
+
+
+def _pictures(dataset: Dataset, summary: Summary, folders: Sequence[str | Path]) -> dict[tuple[str, str], Html]:
+    """Of the worst clips, by robot and clip; one whose file is damaged has none.
+
+    Of a robot of somebody's own, whose folder is not given, the human is drawn alone.
+    """
+    from phuma.view.robot_stills import robot_stills
+
+    robots = {robot.name: robot for robot in map(load_robot, folders)}
+    out = {}
+    for about in summary.robots:
+        if about.name in built_in_robots() and about.name not in robots:
+            robots[about.name] = load_robot(about.name)
+        for clip in {c.clip for clips in about.worst.values() for c in clips}:
+            with suppress(PhumaError):
+                motion = dataset.entry(clip, about.name).motion()
+                out[about.name, clip] = robot_stills(motion, robots.get(about.name))
+    return out
+
+
+def telling(summary: Summary) -> list[str]:
+    """The three figures that say most."""
+    total = summary.total
+    share = f" ({100 * total.passed / total.considered:.0f} % of {total.considered:,})" if total.considered else ""
+    lines = [f"  kept      {total.kept:,} clips{share}, {total.hours:.2f} hours"]
+    if hardest := max(summary.filters, key=lambda f: f.rejects, default=None):
+        lines.append(f"  filters   {hardest.label} rejects most: {hardest.rejects:,} of {summary.judged:,} clips")
+    scores = [(v, name, robot.name) for robot in summary.robots for name, v in robot.five.items() if v is not None]
+    if scores:
+        value, name, robot = min(scores)
+        lines.append(f"  robots    weakest of the five metrics: {name.replace('_', '-')} {value:.1f} % on {robot}")
+    return lines

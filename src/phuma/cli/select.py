@@ -1,0 +1,86 @@
+"""Take a part of a dataset as a dataset of its own. Conditions hold together; without any, all kept clips are taken.
+
+  phuma select DIR --category walk run --split train --min fidelity=95 --out DIR2
+  phuma select DIR --where "duration IS NULL AND root_jerk < 20" --sample 100 --seed 1 --out DIR2
+Files are linked, not copied, where the disk allows it. Nothing can be built on top of a selection.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from math import isfinite
+from pathlib import Path
+
+from phuma.cli.options import command_parser, split_values
+from phuma.dataset.category import GROUPS, TYPES
+from phuma.dataset.describe import Description
+from phuma.dataset.select import METRICS, SPLITS, SelectCfg, select
+from phuma.errors import ConfigError
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("select", __doc__)
+    parser.add_argument("dataset", type=Path, metavar="DIR", help="a folder made by `phuma build`")
+    parser.add_argument(
+        "--out", required=True, type=Path, metavar="DIR2", help="the new dataset; a new or empty folder"
+    )
+    parser.add_argument(
+        "--where", metavar="SQL", help="a condition over the manifest's columns, for example \"robot = 'g1'\""
+    )
+    parser.add_argument(
+        "--category", nargs="+", default=[], metavar="C", help=f"any of {', '.join(TYPES)}; or of {', '.join(GROUPS)}"
+    )
+    parser.add_argument("--source", nargs="+", default=[], metavar="S", help="names of source folders")
+    parser.add_argument("--split", choices=SPLITS)
+    for option, text in (("--min", "at least VALUE, for example non_skating=99"), ("--max", "at most VALUE")):
+        parser.add_argument(option, nargs="+", default=[], metavar="METRIC=VALUE", help=f"columns that are {text}")
+    parser.add_argument("--sample", type=int, metavar="N", help="so many clips of these")
+    parser.add_argument("--seed", type=int, metavar="S", help="which sample (default: 0)")
+    parser.add_argument(
+        "--rejected", action="store_true", help="rejected clips too; they have a row and no robot's motion"
+    )
+    parser.add_argument("--json", action="store_true", help="print the new dataset's counts and nothing else")
+    args = parser.parse_args(argv)
+    if args.seed is not None and args.sample is None:
+        raise ConfigError("--seed says which sample: give --sample N too")
+    cfg = SelectCfg(
+        args.where, tuple(split_values(args.category, (*TYPES, *GROUPS), "category")) if args.category else (),
+        tuple(args.source), args.split, limits("--min", args.min), limits("--max", args.max), args.sample,
+        args.seed or 0, args.rejected,
+    )  # fmt: skip
+    made = select_with_bar(args.dataset, args.out, cfg)
+    counts, out = made.counts, shlex.quote(str(args.out))
+    said = f"{counts['clips']} clips of {counts['recordings']} recordings in {out}. Look at it: phuma status {out}"
+    print(json.dumps(dict(counts)) if args.json else said)
+    return 0
+
+
+def limits(option: str, words: Sequence[str]) -> dict[str, float]:
+    """`fidelity=95` as {"fidelity": 95.0}."""
+    out = {}
+    for word in (w for given in words for w in given.split(",") if w):
+        name, _, value = word.partition("=")
+        if name not in METRICS:
+            raise ConfigError(f"{option} {word}: there is no metric {name!r}; there are: {', '.join(METRICS)}")
+        try:
+            out[name] = float(value)
+        except ValueError:
+            out[name] = float("nan")
+        if not isfinite(out[name]):
+            raise ConfigError(f"{option} {word}: expected METRIC=VALUE, for example {name}=95")
+    return out
+
+
+def select_with_bar(root: Path, out: Path, cfg: SelectCfg) -> Description:
+    from tqdm import tqdm
+
+    with tqdm(unit="clip", disable=None, file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        return select(root, out, cfg, progress)

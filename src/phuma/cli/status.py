@@ -1,0 +1,62 @@
+"""How far a dataset is, what it holds, and what could not be used. Works while it is being built."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from phuma.cli.options import command_parser
+from phuma.cli.table import aligned, harmless
+from phuma.dataset.status import Status, Tally, status
+
+SHOWN = 20
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("status", __doc__)
+    parser.add_argument("dataset", type=Path, metavar="DIR", help="a folder made by `phuma build`")
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    args = parser.parse_args(argv)
+    found = status(args.dataset)
+    print(json.dumps(found.as_json()) if args.json else "\n".join(lines(found, args.dataset)))
+    return 0
+
+
+def lines(found: Status, root: Path) -> list[str]:
+    """For a person."""
+    share = found.total.kept_share
+    kept = f", {found.total.kept} kept ({share:.1f} %), {found.total.hours:.3g} hours" if share is not None else ""
+    out = [
+        f"{harmless(str(root))}: {state(found)}",
+        f"{found.recordings} recordings done, {len(found.failed)} of them could not be used; "
+        f"{found.total.clips} clips{kept}",
+    ]
+    for what, part in (("robot", found.robots), ("split", found.splits), ("category", found.categories)):
+        if part:
+            out += ["", table(what, part)]
+    if found.failed:
+        out += ["", "Could not be used:"]
+        out += [f"  {harmless(f['recording'])}: {harmless(f['reason'])}" for f in found.failed[:SHOWN]]
+        if len(found.failed) > SHOWN:
+            out.append(
+                f"  ... and {len(found.failed) - SHOWN} more; all of them: phuma status {shlex.quote(str(root))} --json"
+            )
+    return out
+
+
+def state(found: Status) -> str:
+    if found.building:
+        return "being written right now"
+    if not found.finished:
+        return "not finished; run the same `phuma build` again, it goes on where it was"
+    return "finished" + (", a part of another dataset" if found.selected else "")
+
+
+def table(what: str, part: Mapping[str, Tally]) -> str:
+    rows = [
+        (name, t.clips, t.kept, None if t.kept_share is None else round(t.kept_share, 1), round(t.hours, 4))
+        for name, t in sorted(part.items())
+    ]
+    return aligned((what, "clips", "kept", "kept %", "hours"), rows)

@@ -1,0 +1,33 @@
+"""Values for a terminal: aligned, and harmless whatever they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def harmless(text: str) -> str:
+    """One line without control characters: a file's name may hold a newline or commands to the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(cell, value))
+    return harmless(str(value))
+
+
+def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table: numbers to the right, all else to the left."""
+    right = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]
+    lines = [[harmless(name) for name in columns], *([cell(v) for v in row] for row in rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    return "\n".join(
+        "  ".join(t.rjust(w) if r else t.ljust(w) for t, w, r in zip(line, widths, right)).rstrip() for line in lines
+    )

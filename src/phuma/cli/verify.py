@@ -1,0 +1,73 @@
+"""Check a dataset: schema, checksums, every motion finite, as long as told and within its robot's limits, no strays.
+
+Each fault is told with what to do about it. Ends with 0 when there is none, else with 1.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from phuma.cli.options import command_parser
+from phuma.cli.table import harmless
+from phuma.dataset.describe import load_description
+from phuma.dataset.faults import Fault
+from phuma.dataset.verify import verify
+from phuma.errors import ConfigError, ReadError
+from phuma.robots import Robot, built_in_robots, load_robot
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("verify", __doc__)
+    parser.add_argument("dataset", type=Path, metavar="DIR", help="a folder made by `phuma build`")
+    parser.add_argument(
+        "--robot",
+        nargs="+",
+        default=[],
+        metavar="FOLDER",
+        help="folders of robots that are not built in, for their limits",
+    )
+    parser.add_argument("--json", action="store_true", help='print one object, {"faults": [...], "notes": [...]}')
+    args = parser.parse_args(argv)
+    robots = robots_of(args.dataset, [name for word in args.robot for name in word.split(",") if name])
+    faults: list[Fault] = []
+    notes: list[Fault] = []
+    for fault in with_bar(args.dataset, robots):
+        (faults if fault.grave else notes).append(fault)
+        if not args.json:
+            print(("" if fault.grave else "note: ") + harmless(str(fault)), flush=True)
+    if args.json:
+        print(json.dumps({"faults": [asdict(f) for f in faults], "notes": [asdict(n) for n in notes]}))
+    else:
+        print(f"{harmless(str(args.dataset))}: " + (f"{len(faults)} faults" if faults else "no fault"))
+    return 1 if faults else 0
+
+
+def robots_of(root: Path, folders: Sequence[str]) -> dict[str, Robot]:
+    """The robots that were given, and those of the dataset that are built in."""
+    given = {robot.name: robot for robot in map(load_robot, folders)}
+    with suppress(ReadError):  # a dataset.json that cannot be read is the first thing that is told
+        names = load_description(root).robots
+        if unused := [name for name in given if name not in names]:
+            raise ConfigError(f"--robot {unused[0]}: the dataset is for {', '.join(names)}")
+        given = {name: load_robot(name) for name in names if name in built_in_robots() and name not in given} | given
+    return given
+
+
+def with_bar(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:
+    """All faults, with a bar for a person who waits."""
+    from tqdm import tqdm
+
+    with tqdm(unit="clip", disable=None, file=sys.stderr) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        for fault in verify(root, robots, progress):
+            bar.clear()
+            yield fault

@@ -1,0 +1,221 @@
+"""Many robot motions in the layout of somebody else, with a list of what they are beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from phuma.dataset.dataset import Dataset, inside
+from phuma.dataset.describe import ROBOT_FILES, load_description
+from phuma.dataset.formats import format_named
+from phuma.dataset.layout import Layout, make_folder
+from phuma.dataset.manifest import clean_condition
+from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
+from phuma.files.atomic import write_atomic
+from phuma.robot_file import load_robot_motion
+from phuma.robots import Robot, built_in_robots, load_robot
+
+RESULT = "export.json"
+FORMAT = "phuma-export"
+VERSION = 1
+COLUMNS = "clip, robot, recording, source, split, file"
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which motions of a dataset; without a dataset, only the robot can be chosen."""
+
+    where: str | None = None
+    split: str | None = None
+    robots: tuple[str, ...] = ()
+    """Names, or folders with model.xml and robot.json; all built-in ones where none is given"""
+
+    def models(self) -> dict[str, str]:
+        """By a robot's name, what loads it."""
+        return {_robot(s).name: s for s in self.robots} if self.robots else {n: n for n in built_in_robots()}
+
+
+class Item(NamedTuple):
+    """A motion to be exported."""
+
+    path: Path
+    name: str
+    """Below the robot's folder, without suffix: safe parts and forward slashes"""
+    about: Mapping[str, Any]
+    """What is known of it without reading it: clip, source, and of a dataset also recording and split"""
+
+
+class Outcome(NamedTuple):
+    """What became of one motion; neither for one of a robot that was not asked for."""
+
+    row: Row | None = None
+    failed: dict[str, str] | None = None
+
+
+def find_items(source: Path, choice: Selection, leave_out: Path) -> list[Item]:
+    """The kept clips of a dataset, one motion, or all motions in a folder."""
+    if Layout(source).description.exists():
+        items = _in_dataset(source, choice)
+    elif choice.where or choice.split:
+        raise ConfigError(f"{source} is no dataset, so --where and --split have no manifest to ask")
+    else:
+        items = _in_folder(source, leave_out)
+    if not items:
+        raise ConfigError(f"nothing to export in {source}: no robot motion there is kept and chosen")
+    return items
+
+
+def _in_dataset(root: Path, choice: Selection) -> list[Item]:
+    condition = f"{clean_condition(choice.where)} AND kept AND file IS NOT NULL"
+    if choice.split:
+        condition += f" AND split = {_quoted(choice.split)}"
+    if choice.robots:
+        condition += f" AND robot IN ({', '.join(map(_quoted, choice.models()))})"
+    taken: set[str] = set()
+    items = []
+    for row in Dataset(root).rows(condition, COLUMNS):
+        path, robot = inside(root, row.pop("file")), row.pop("robot")
+        items.append(Item(path, _name(f"{path.parent.name}/{row['clip']}", robot, taken), row))
+    return items
+
+
+def _in_folder(source: Path, leave_out: Path) -> list[Item]:
+    if not source.exists():
+        raise ConfigError(f"{source} does not exist")
+    folder = source if source.is_dir() else source.parent
+    files = sorted(source.rglob("*.npz")) if source.is_dir() else [source]
+    away = leave_out.resolve()
+    taken: set[str] = set()
+    items = []
+    for file in files:
+        if not file.name.startswith(".") and away not in file.resolve().parents:
+            clip = file.relative_to(folder).with_suffix("").as_posix()
+            items.append(Item(file, _name(clip, "", taken), {"clip": clip, "source": folder.resolve().name}))
+    return items
+
+
+def _name(wanted: str, robot: str, taken: set[str]) -> str:
+    """A safe name that no other motion of that robot has, also where upper and lower case are the same."""
+    name = unique = safe_name(wanted)
+    n = 1
+    while f"{robot}/{unique}".lower() in taken:
+        n += 1
+        unique = f"{name}~{n}"
+    taken.add(f"{robot}/{unique}".lower())
+    return unique
+
+
+def safe_name(name: str) -> str:
+    """A relative path that leads nowhere else, whatever it is made of: a stranger's manifest may name anything."""
+    parts = [re.sub(r"[^A-Za-z0-9_.~-]+", "-", part).strip("-").lstrip(".") for part in name.split("/")]
+    return "/".join(part for part in parts if part) or "motion"
+
+
+def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], only: bool) -> Outcome:
+    """Write one motion; a fault of it becomes a row, never an exception. `only`: other robots' motions are left out."""
+    try:
+        motion = load_robot_motion(item.path)
+        if motion.robot not in models:
+            if only:
+                return Outcome()
+            raise ReadError(item.path, f"is of robot {motion.robot!r}; name its folder with --robot")
+        robot, chosen = _robot(models[motion.robot]), format_named(layout)
+        path = out / robot.name / f"{item.name}{chosen.suffix}"
+        make_folder(path.parent)
+        chosen.write(motion, robot, path)
+    except (ConfigError, StorageError):
+        raise
+    except Exception as e:  # whatever it is, it must not cost the rest of a long batch
+        reason = e.problem if isinstance(e, ReadError) else str(e) if isinstance(e, PhumaError) else repr(e)
+        return Outcome(failed={"source": str(item.path), "reason": reason})
+    origin = motion.provenance
+    return Outcome({
+        **item.about, "file": path.relative_to(out).as_posix(), "robot": robot.name, "fps": chosen.rate(motion.fps),
+        "licence": origin.licence, "redistributable": origin.redistributable,
+    })  # fmt: skip
+
+
+@lru_cache(maxsize=8)
+def _robot(spec: str) -> Robot:
+    return load_robot(spec)
+
+
+def other_models(source: Path, identities: Mapping[str, str]) -> list[str]:
+    """Robots whose models are not those that a dataset was made with; `identities` are those of today."""
+    if not Layout(source).description.exists():
+        return []
+    before = load_description(source).config.get(ROBOT_FILES, {})
+    return [name for name, identity in identities.items() if name in before and before[name] != identity]
+
+
+def claim(out: Path, source: Path, robots: Iterable[str]) -> None:
+    """Make `out` ours: an earlier export is replaced, anything else is left alone.
+
+    `robots` are the folders that may come into being below it.
+    """
+    if out.resolve() in (source.resolve(), *source.resolve().parents):
+        raise ConfigError(f"{source} lies in {out}, which this export would replace; choose another --out")
+    if out.exists() and not out.is_dir():
+        raise ConfigError(f"{out} is a file; choose another --out")
+    before = _earlier(out / RESULT)
+    if before is None and out.exists() and any(out.iterdir()):
+        raise ConfigError(f"{out} exists and was not written by `phuma export`; choose another --out")
+    make_folder(out)
+    # From here until the list is written, the folder says of itself that it is not whole.
+    names = sorted({*robots, *(before or ())})
+    save_result(out, {"finished": False, "robots": dict.fromkeys(names)})
+    for name in before or ():
+        shutil.rmtree(out / name, ignore_errors=True)
+
+
+def _earlier(path: Path) -> list[str] | None:
+    """Folders of an export that was made, or begun, there; None where none was."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        names = [str(n) for n in data["robots"]] if data["format"] == FORMAT else None
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    return [n for n in names if n == Path(n).name and n.strip(".")] if names is not None else None
+
+
+def save_result(out: Path, result: Mapping[str, Any]) -> Row:
+    """export.json: what the files are."""
+    content = {"format": FORMAT, "version": VERSION, **result}
+    write_atomic(out / RESULT, lambda f: f.write(json.dumps(content, indent=1).encode()))
+    return content
+
+
+def orders(rows: Iterable[Row], layout: str, models: Mapping[str, str]) -> Row:
+    """By robot, the names of joints and bodies in the order in which they were written."""
+    names = sorted({row["robot"] for row in rows})
+    return {n: format_named(layout).names(_robot(models[n]))._asdict() for n in names}
+
+
+def licences(rows: Sequence[Row]) -> list[Row]:
+    """Sources by licence with their numbers of files; first those that may not be passed on."""
+    groups = Counter((row["source"], row["licence"], row["redistributable"]) for row in rows)
+    rank = {False: 0, None: 1, True: 2}
+    order = sorted(groups, key=lambda g: (rank[g[2]], g[0], g[1]))
+    return [{"source": s, "licence": t, "redistributable": may, "files": groups[s, t, may]} for s, t, may in order]
+
+
+def licence_warnings(groups: Sequence[Row]) -> list[str]:
+    """What somebody has to know before passing an export on; empty where all of it may be."""
+    lines: list[str] = []
+    for may, says in ((False, "May not be passed on:"), (None, "Not known whether it may be passed on:")):
+        found = [g for g in groups if g["redistributable"] is may]
+        lines += [says] * bool(found)
+        lines += [f"  {g['source']}, files: {g['files']}, licence: {g['licence']}" for g in found]
+    return lines
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,119 @@
+"""How far a dataset is and what it holds: from the manifest, or from the records of a build that is not finished."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from phuma.dataset.describe import load_description
+from phuma.dataset.layout import Layout
+from phuma.dataset.lock import is_locked
+from phuma.dataset.manifest import open_manifest
+from phuma.dataset.record import load_record
+from phuma.errors import ReadError
+
+NEEDED = ("clip", "robot", "kept", "frames", "fps", "split", "category")
+BATCH = 2000
+UNKNOWN = "unknown"
+"""Category of an imported motion without a label"""
+
+
+@dataclass
+class Tally:
+    """Clips, and those of them that were kept."""
+
+    clips: int = 0
+    kept: int = 0
+    seconds: float = 0.0
+    """of the kept ones"""
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        self.clips += 1
+        if row["kept"]:
+            self.kept += 1
+            self.seconds += row["frames"] / row["fps"]
+
+    @property
+    def hours(self) -> float:
+        return self.seconds / 3600
+
+    @property
+    def kept_share(self) -> float | None:
+        """Percent; None without clips."""
+        return 100 * self.kept / self.clips if self.clips else None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"clips": self.clips, "kept": self.kept, "kept_share": self.kept_share, "hours": self.hours}
+
+
+@dataclass
+class Status:
+    """What `phuma status` tells. A clip counts once, however many robots perform it; under `robots` once for each."""
+
+    finished: bool
+    building: bool
+    """Whether a process is writing it now"""
+    selected: bool
+    """Whether it is a part of another dataset"""
+    recordings: int = 0
+    failed: list[dict[str, str]] = field(default_factory=list)
+    total: Tally = field(default_factory=Tally)
+    robots: dict[str, Tally] = field(default_factory=dict)
+    splits: dict[str, Tally] = field(default_factory=dict)
+    categories: dict[str, Tally] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        parts = {"robots": self.robots, "splits": self.splits, "categories": self.categories}
+        return {
+            "finished": self.finished,
+            "building": self.building,
+            "selected": self.selected,
+            "recordings": self.recordings,
+            "failed": self.failed,
+            **self.total.as_json(),
+            **{name: {k: t.as_json() for k, t in sorted(part.items())} for name, part in parts.items()},
+        }
+
+
+def status(root: Path) -> Status:
+    """Of a dataset, finished or not."""
+    layout, description = Layout(root), load_description(root)
+    finished = description.finished and layout.manifest.exists()
+    out = Status(finished, is_locked(layout.lock), description.selected is not None)
+    out.robots = {name: Tally() for name in description.robots}
+    if finished:
+        out.recordings = description.counts["recordings"]
+        out.failed = [dict(f) for f in description.failed]
+    seen: set[str] = set()
+    for row in _manifest_rows(layout) if finished else _record_rows(layout, out):
+        out.robots.setdefault(row["robot"], Tally()).add(row)
+        if row["clip"] not in seen:
+            seen.add(row["clip"])
+            out.total.add(row)
+            out.splits.setdefault(row["split"], Tally()).add(row)
+            out.categories.setdefault(row["category"] or UNKNOWN, Tally()).add(row)
+    return out
+
+
+def _manifest_rows(layout: Layout) -> Iterator[Mapping[str, Any]]:
+    with open_manifest(layout.manifest) as database:
+        answer = database.execute(f"SELECT {', '.join(NEEDED)} FROM manifest")
+        while rows := answer.fetchmany(BATCH):
+            yield from (dict(zip(NEEDED, row)) for row in rows)
+
+
+def _record_rows(layout: Layout, out: Status) -> Iterator[Mapping[str, Any]]:
+    """Of all records there are now; counts recordings and failures on the way."""
+    for path in sorted(layout.work.glob("*.json")):
+        try:
+            record = load_record(path)
+        except ReadError as e:
+            if path.exists():  # else a build has just begun to do it again
+                out.failed.append({"recording": path.stem, "reason": f"its record {e.problem}"})
+            continue
+        out.recordings += 1
+        if record.failed is not None:
+            out.failed.append({"recording": record.name, "reason": record.failed})
+        yield from record.rows

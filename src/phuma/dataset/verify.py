@@ -1,0 +1,216 @@
+"""Whether a dataset is what it says: description, manifest, records and files, in one pass that holds one recording."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from phuma.dataset.dataset import inside
+from phuma.dataset.describe import Description, load_description
+from phuma.dataset.faults import Fault, motion_problem, over_limits, row_problems
+from phuma.dataset.layout import Layout, recording_id
+from phuma.dataset.lock import is_locked
+from phuma.dataset.manifest import COLUMNS, ask, open_manifest
+from phuma.dataset.record import Record, Row, file_sha256, load_record
+from phuma.errors import ReadError
+from phuma.robot_file import load_robot_motion
+from phuma.robots import Robot
+
+if TYPE_CHECKING:
+    import duckdb
+
+Progress = Callable[[int, int], None]
+"""Rows done, rows in all"""
+BATCH = 200
+BESIDE = ("dataset.json", "manifest.parquet", ".lock", "report.html")
+"""Files that may lie at the top of a dataset"""
+OTHER_FOLDER = "Take it from a copy, or build into another folder"
+AGAIN = "Run the same `phuma build` again"
+
+
+def verify(
+    root: Path, robots: Mapping[str, Robot] | None = None, progress: Progress = lambda done, total: None
+) -> Iterator[Fault]:
+    """Every fault of a dataset, as it is found; `robots` by name, for their joints' limits."""
+    layout = Layout(root)
+    try:
+        description = load_description(root)
+    except ReadError as e:
+        yield Fault(e.path, e.problem, "" if "pip install" in e.problem else OTHER_FOLDER)
+        return
+    if is_locked(layout.lock):
+        yield Fault(str(root), "is being written right now", "Wait until that is done")
+        return
+    check = _Check(layout, description, robots or {})
+    if not description.finished:
+        yield Fault("dataset.json", "says that the dataset is not finished", check.again)
+        return
+    try:
+        with open_manifest(layout.manifest) as database:
+            faults = list(_schema(database, check))
+            yield from faults
+            if not faults:
+                yield from check.rows(database, progress)
+    except ReadError as e:
+        yield Fault("manifest.parquet", e.problem, check.again)
+        return
+    if not faults:
+        yield from check.others()
+
+
+def _schema(database: duckdb.DuckDBPyConnection, check: _Check) -> Iterator[Fault]:
+    """Names and types of the columns."""
+    _, found = ask(database, "DESCRIBE manifest")
+    types = {row[0]: row[1] for row in found}
+    for name, kind in types.items():
+        if name not in COLUMNS:
+            yield Fault("manifest.parquet", f"has a column {name!r} that the format does not know", check.again)
+        elif kind != COLUMNS[name]:
+            problem = f"column {name} is of type {kind}, expected {COLUMNS[name]}"
+            yield Fault("manifest.parquet", problem, check.again)
+
+
+class _Check:
+    """What has been seen so far of one dataset."""
+
+    def __init__(self, layout: Layout, description: Description, robots: Mapping[str, Robot]) -> None:
+        self.layout, self.description, self.robots = layout, description, robots
+        self.expected = set(BESIDE)
+        self.recordings: set[str] = set()
+        self.counts = {"recordings": 0, "failed": 0, "clips": 0, "kept": 0, "frames": 0}
+        self.again = AGAIN if description.selected is None else "Select it again from the dataset that it is a part of"
+
+    def redo(self, recording: str) -> str:
+        """How to have a recording done anew: a build only redoes what has no record."""
+        if self.description.selected is not None:
+            return self.again
+        return f"Run: rm -f {shlex.quote(str(self.layout.record(recording)))}   and then the same `phuma build` again"
+
+    def rows(self, database: duckdb.DuckDBPyConnection, progress: Progress) -> Iterator[Fault]:
+        """All that begins with a row of the manifest."""
+        _, twice = ask(database, "SELECT clip, robot FROM manifest GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL")
+        for clip, robot in twice:
+            yield Fault("manifest.parquet", f"has several rows for {clip} on {robot}", self.again)
+        for name in self.description.robots:
+            if name not in self.robots:
+                yield Fault(
+                    f"robot {name}", "its limits are not known here: joints are not compared with them",
+                    "Give its folder by --robot", grave=False,
+                )  # fmt: skip
+        total = int(ask(database, "SELECT count(*) FROM manifest")[1][0][0])
+        done = 0
+        for name, rows in groupby(_stream(database), key=lambda row: str(row["recording"])):
+            group = list(rows)
+            yield from self._recording(name, group)
+            done += len(group)
+            progress(done, total)
+
+    def _recording(self, name: str, rows: Sequence[Row]) -> Iterator[Fault]:
+        recording = recording_id(name)
+        if recording in self.recordings:
+            yield Fault("manifest.parquet", f"the rows of {name} do not stand together", self.again)
+        self.recordings.add(recording)
+        path = self.layout.record(recording)
+        self.expected.add(f"work/{path.name}")
+        try:
+            for problem in row_problems(load_record(path).rows, rows):
+                yield Fault("manifest.parquet", problem, self.again)
+        except ReadError as e:
+            what = e.problem if path.exists() else f"is missing, though the manifest has clips of {name}"
+            yield Fault(f"work/{path.name}", what, self.redo(recording))
+        for human, sha256 in dict.fromkeys((r["human_file"], r["human_sha256"]) for r in rows if r["human_file"]):
+            if wrong := self._file(human, sha256):
+                yield Fault(human, wrong, self.redo(recording))
+        for row in rows:
+            yield from self._row(row, self.redo(recording))
+
+    def _row(self, row: Row, redo: str) -> Iterator[Fault]:
+        """One clip on one robot."""
+        self.counts["clips"] += 1
+        if bool(row["kept"]) != bool(row["file"]):
+            has = "kept, but has no file" if row["kept"] else "rejected, but has a file"
+            yield Fault("manifest.parquet", f"{row['clip']} on {row['robot']} is {has}", redo)
+        if not row["kept"] or not row["file"]:
+            return
+        self.counts["kept"] += 1
+        self.counts["frames"] += row["frames"] or 0
+        problem = self._file(row["file"], row["sha256"])
+        if not problem:
+            try:
+                motion = load_robot_motion(inside(self.layout.root, row["file"]))
+            except ReadError as e:
+                problem = e.problem
+            else:
+                problem = motion_problem(motion, row)
+                robot = self.robots.get(motion.robot)
+                if not problem and robot and (beyond := over_limits(motion, robot)):
+                    # What others made is kept as it is, and measured.
+                    yield Fault(row["file"], beyond, "" if row["imported"] else redo, grave=not row["imported"])
+        if problem:
+            yield Fault(row["file"], problem, redo)
+
+    def _file(self, name: str, sha256: str) -> str | None:
+        """What is wrong with a file that the manifest names."""
+        try:
+            path = inside(self.layout.root, name)
+        except ReadError:
+            return "lies outside of the dataset, or its name could lead there"
+        self.expected.add(name)
+        if not path.is_file():
+            return "is missing"
+        found = file_sha256(path)
+        return None if found == sha256 else f"has changed: its sha256 is {found}, the manifest's {sha256}"
+
+    def others(self) -> Iterator[Fault]:
+        """Recordings without rows, counts, and files that nobody knows."""
+        failed = []
+        for path in sorted(self.layout.work.glob("*.json")):
+            self.counts["recordings"] += 1
+            self.expected.add(f"work/{path.name}")
+            try:
+                record = load_record(path)
+            except ReadError as e:
+                if path.stem not in self.recordings:
+                    yield Fault(f"work/{path.name}", e.problem, self.redo(path.stem))
+                continue
+            if record.failed is not None:
+                failed.append({"recording": record.name, "reason": record.failed})
+            elif path.stem not in self.recordings:
+                yield from self._without_rows(path.stem, record)
+        if failed != [dict(f) for f in self.description.failed]:
+            yield Fault("dataset.json", "tells of other failed recordings than the records in work/", self.again)
+        self.counts["failed"] = len(failed)
+        for name, count in self.counts.items():
+            if (told := self.description.counts.get(name)) != count:
+                yield Fault("dataset.json", f"counts {told} {name}, there are {count}", self.again)
+        yield from self._strays()
+
+    def _without_rows(self, recording: str, record: Record) -> Iterator[Fault]:
+        if record.rows:
+            problem = f"has no row of {record.name}, whose record has {len(record.rows)}"
+            yield Fault("manifest.parquet", problem, self.again)
+        for file in self.layout.recordings.glob(f"{recording}_*.npz"):
+            self.expected.add(file.relative_to(self.layout.root).as_posix())
+
+    def _strays(self) -> Iterator[Fault]:
+        root = self.layout.root
+        for folder, folders, files in os.walk(root):
+            folders.sort()
+            linked = [name for name in folders if (Path(folder) / name).is_symlink()]
+            for name in sorted([*files, *linked]):
+                path = Path(folder) / name
+                if path.relative_to(root).as_posix() not in self.expected:
+                    place = path.relative_to(root).as_posix()
+                    yield Fault(place, "is no part of the dataset", f"Run: rm {shlex.quote(str(path))}")
+
+
+def _stream(database: duckdb.DuckDBPyConnection) -> Iterator[dict[str, Any]]:
+    """All rows in the manifest's order, few at a time."""
+    answer = database.cursor().execute("SELECT * FROM manifest")
+    names = [about[0] for about in answer.description or ()]
+    while rows := answer.fetchmany(BATCH):
+        yield from (dict(zip(names, row)) for row in rows)

@@ -1,0 +1,46 @@
+"""docs/dataset.md is the format's specification: it has every column, and its questions have answers."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+import phuma
+from phuma.dataset.manifest import COLUMNS
+from tests.conftest import ROOT
+from tests.dataset.tiny import built
+
+PAGE = (ROOT / "docs" / "dataset.md").read_text(encoding="utf-8")
+TABLES = [line.split("|") for line in PAGE.splitlines() if line.startswith("| `")]
+QUESTIONS = re.findall(r"```sql\n(.*?)```", PAGE, flags=re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory) -> Path:
+    return built(tmp_path_factory.getbasetemp())
+
+
+@pytest.mark.parametrize("column", COLUMNS)
+def test_every_column_is_in_a_table_of_the_page(column):
+    named = [cells for cells in TABLES if f"`{column}`" in cells[1]]
+    assert named, f"docs/dataset.md does not say what {column} is"
+
+
+def test_every_field_of_the_description_is_in_the_page(fresh):
+    for key in json.loads((fresh / "dataset.json").read_text()):
+        assert any(f"`{key}`" in cells[1] for cells in TABLES), key
+
+
+@pytest.mark.parametrize("sql", QUESTIONS, ids=lambda sql: sql.split("\n")[0][:40])
+def test_the_questions_have_answers(fresh, sql):
+    columns, _ = phuma.open_dataset(fresh).query(sql)
+    assert columns
+
+
+def test_the_questions_say_what_they_claim(fresh):
+    dataset = phuma.open_dataset(fresh)
+    hours = next(sql for sql in QUESTIONS if "hours" in sql)
+    assert {row[0]: row[1] for row in dataset.query(hours)[1]} == {"walk": 2, "squat": 2, "stand": 2}
+    filters = next(sql for sql in QUESTIONS if "unnest" in sql)
+    assert dataset.query(filters)[1] == [("contact_score", 2)]

@@ -1,0 +1,73 @@
+"""A small dataset for two robots: kept and rejected clips, both splits, a name that is no good for a terminal, and a
+recording that cannot be read. Built once, copied by whoever spoils it."""
+
+import json
+import shutil
+from collections.abc import Callable
+from functools import lru_cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from phuma.building import BuildCfg, WorkCfg, build_dataset
+from phuma.dataset.builder import records
+from phuma.dataset.layout import Layout
+from phuma.dataset.manifest import write_manifest
+from phuma.dataset.record import save_record
+from phuma.dataset.split import split_of
+from phuma.sources import amass_smplx
+from phuma.sources.synth import FAULTS, generate
+
+ROBOTS = ("g1", "h1_2")
+ODD = "squat \x1b[31mé.npz"
+
+
+@lru_cache
+def built(base: Path) -> Path:
+    """The dataset, somewhere below `base`. Nobody writes to it."""
+    sources = base / "tiny" / "lab"
+    other = base / "tiny" / "field"
+    for folder in (sources, other):
+        folder.mkdir(parents=True)
+    in_test = next(name for n in count() if split_of(name := f"walk_{n}.npz") == "test")
+    amass_smplx.write(sources / in_test, generate("walk", 5.0, 0).motion)
+    amass_smplx.write(sources / ODD, generate("squat", 5.0, 1).motion)
+    amass_smplx.write(other / "stand.npz", generate("stand", 5.0, 2).motion)
+    floating = FAULTS["float"].apply(generate("walk", 5.0, 5).motion, 10.0, 5)
+    amass_smplx.write(other / "floating.npz", floating)
+    (other / "broken.bvh").write_text("HIERARCHY\nnothing")
+    out = base / "tiny" / "dataset"
+    build_dataset([sources, other], out, BuildCfg(ROBOTS), WorkCfg(jobs=1).runner())
+    return out
+
+
+def copied(dataset: Path, to: Path) -> Path:
+    return Path(shutil.copytree(dataset, to))
+
+
+def rows_on_disk(dataset: Path) -> list[dict[str, Any]]:
+    """All rows, read from the records as anybody would: JSON, without our code."""
+    return [row for file in sorted((dataset / "work").glob("*.json")) for row in json.loads(file.read_text())["rows"]]
+
+
+def edit_manifest(dataset: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    """Every row through `edit`; the records stay."""
+    rows = rows_on_disk(dataset)
+    for row in rows:
+        edit(row)
+    write_manifest(dataset / "manifest.parquet", rows)
+
+
+def edit_rows(dataset: Path, edit: Callable[[dict[str, Any]], None]) -> None:
+    """The same in the records too, so that both agree."""
+    layout = Layout(dataset)
+    for record in list(records(layout)):
+        for row in record.rows:
+            edit(row)
+        save_record(layout.record(record.id), record)
+    edit_manifest(dataset, lambda row: None)
+
+
+def edit_description(dataset: Path, **values: Any) -> None:
+    path = dataset / "dataset.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))

@@ -1,0 +1,103 @@
+"""Work on a Ray cluster means the same as work in processes. The cluster is real: a head on this machine's loopback."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+import pytest
+
+from phuma.cluster import run_on_ray
+from phuma.errors import ConfigError
+from phuma.parallel import WorkerLimits
+from tests.conftest import ROOT
+from tests.dataset.builds import build, contents, write_recording
+from tests.test_parallel import fragile, is_alive, refuse, threads, wait_for
+
+pytestmark = pytest.mark.faults
+
+
+@pytest.fixture(scope="module")
+def head():
+    """The address of a Ray head of two CPUs, which knows its drivers by a token that is made here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_AUTH_MODE", "token")  # before Ray is imported, which reads it then
+        patch.setenv("RAY_AUTH_TOKEN", uuid.uuid4().hex * 2)
+        pytest.importorskip("ray")
+        yield from started_head()
+
+
+def started_head():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    folder = tempfile.mkdtemp(prefix="ray-")  # short: it holds sockets, and their names have little room
+    words = [
+        "start", "--head", "--block", "--node-ip-address=127.0.0.1", f"--port={port}", "--include-dashboard=false",
+        "--num-cpus=2", "--object-store-memory=100000000", f"--temp-dir={folder}", "--disable-usage-stats",
+    ]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}  # what the tests give it to do is in them
+    ray = Path(sys.executable).with_name("ray")
+    with open(Path(folder) / "said", "wb") as said:
+        process = subprocess.Popen([ray, *words], stdout=said, stderr=said, env=environment, start_new_session=True)
+    wait_for(lambda: b"Ray runtime started" in (Path(folder) / "said").read_bytes() or process.poll() is not None, 60)
+    assert process.poll() is None, (Path(folder) / "said").read_text()
+    yield f"127.0.0.1:{port}"
+    process.terminate()
+    process.wait(30)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def trouble(task):
+    """What `fragile` does, and: kill, the first time, the process of Ray that this one works for."""
+    what, path = task
+    if what == "orphan" and not os.path.exists(path):
+        open(path, "w").close()
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(60)
+    return (os.getcwd(), *threads(0)) if what == "about" else fragile(task)
+
+
+def test_what_kills_hangs_or_eats_is_tried_twice_and_named_and_the_rest_is_done(head, tmp_path):
+    kinds = ["about", "once", "orphan", "die", "hang", "eat", "about"]
+    tasks = [(kind, str(tmp_path / kind)) for kind in kinds]
+    done = {d.index: d for d in run_on_ray(trouble, tasks, head, WorkerLimits(seconds=8.0, megabytes=700.0))}
+    assert sorted(done) == list(range(7))
+    assert [done[i].value for i in (1, 2)] == ["once", "orphan"]
+    assert done[3].failure == "its worker process died (exit code 3)"
+    assert done[4].failure == "took longer than 8 s"
+    assert done[5].failure == "needed more than 700 MB of memory"
+    assert (tmp_path / "die").read_text() == "xx"
+    for folder, threads_each, pid in (done[0].value, done[6].value):
+        assert (folder, threads_each) == (os.getcwd(), "1"), "names of files may be relative"
+        wait_for(lambda pid=pid: not is_alive(pid))
+
+
+def test_an_exception_of_the_work_is_raised_here(head):
+    with pytest.raises(ConfigError, match="no such option"):
+        list(run_on_ray(refuse, [1, 2], head))
+
+
+def test_a_dataset_that_a_cluster_has_built_is_the_same_to_the_byte(head, tmp_path):
+    for seed in range(3):
+        write_recording(tmp_path / "people" / f"{seed}.npz", seed)
+    by_ray = build(tmp_path / "people", tmp_path / "ray", "--ray", head)
+    assert by_ray.returncode == 0, by_ray.stderr
+    assert "INFO" not in by_ray.stderr
+    assert build(tmp_path / "people", tmp_path / "processes", "--jobs", 2).returncode == 0
+    assert contents(tmp_path / "ray") == contents(tmp_path / "processes")
+
+
+def test_an_address_where_nothing_is_ends_with_words(tmp_path):
+    pytest.importorskip("ray")
+    write_recording(tmp_path / "people" / "0.npz")
+    done = build(tmp_path / "people", tmp_path / "out", "--ray", "nowhere at all")
+    assert done.returncode == 2
+    assert "no Ray cluster can be reached at nowhere at all" in done.stderr
+    assert "Traceback" not in done.stderr

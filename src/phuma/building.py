@@ -25,6 +25,7 @@ from phuma.dataset.split import relative_name, split_of
 from phuma.errors import ConfigError
 from phuma.parallel import WorkerLimits, run_all
 from phuma.retargeting import DEFAULT_METHOD, METHODS, retarget_motion
+from phuma.retargeting.config import solving
 from phuma.robot_file import save_robot_motion
 from phuma.robot_motion import RobotMotion
 from phuma.robots import Robot, load_robot
@@ -42,6 +43,8 @@ class BuildCfg:
     robots: tuple[str, ...] = ("g1",)
     method: str = DEFAULT_METHOD
     """How motions are put on the robot: physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
+    contact_speed: float | None = None
+    """m/s: a foot that the human moves this fast or faster is not held to stand, though it counts as in contact"""
     mirror: bool = False
     read: ReadCfg = field(default_factory=ReadCfg)
     curate: CurateCfg = field(default_factory=CurateCfg)
@@ -49,6 +52,8 @@ class BuildCfg:
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ConfigError(f"unknown method {self.method!r}; there are: {', '.join(METHODS)}")
+        if self.contact_speed is not None and not self.contact_speed > 0:
+            raise ConfigError(f"--contact-speed {self.contact_speed:g}; expected metres a second, above zero")
         if not self.robots or len(set(self.robots)) != len(self.robots):
             raise ConfigError(f"each robot once, at least one; got {', '.join(self.robots) or 'none'}")
 
@@ -98,6 +103,7 @@ def describe(cfg: BuildCfg) -> Description:
         "read": reading,
         "curate": {**asdict(cfg.curate), "limits": asdict(cfg.curate.limits)},
         "method": cfg.method,
+        "contact_speed": cfg.contact_speed,
         "mirror": cfg.mirror,
         ROBOT_FILES: {robot.name: robot_identity(robot) for robot in robots},
     }
@@ -228,7 +234,7 @@ def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) 
     for robot in map(_robot, cfg.robots):
         rows.append({**row, "robot": robot.name})
         if clip.verdict.kept:
-            motion = retarget_motion(clip.motion, clip.contact, robot, cfg.method)
+            motion = retarget_motion(clip.motion, clip.contact, robot, cfg.method, solving(cfg.contact_speed))
             rows[-1] |= stored(layout, job.id, name, motion)
     return rows
 

@@ -5,6 +5,7 @@ Every machine needs the same phuma and sees the same files under the same names:
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -68,7 +69,7 @@ def _joined(address: str | None, jobs: int | None) -> Iterator[Any]:
         options["num_cpus"] = jobs
     threads = {"env_vars": dict.fromkeys(THREAD_VARIABLES, "1")}
     try:
-        ray.init(**options, runtime_env=threads, log_to_driver=False, logging_level="error")
+        ray.init(**options, runtime_env=threads, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, ValueError, RuntimeError) as e:
         raise ConfigError(
             f"no Ray cluster can be reached at {address or 'this machine'} ({_first_line(e)}); "

@@ -112,6 +112,17 @@ def test_hours_and_clips_by_source_category_and_split(summary, clips, column):
         assert sum(getattr(a, field) for a in found.values()) == pytest.approx(getattr(summary.total, field))
 
 
+def test_the_greatest_source_comes_first_whatever_the_order_of_rows(dataset, rows, tmp_path):
+    sizes = {"b": 1, "a": 1, "d": 3, "c": 2, "e": 0}
+    kept = next(row for row in rows if row["kept"])
+    made = [kept | {"source": s, "clip": f"{s}{i}"} for s, n in sizes.items() for i in range(n)]
+    made += [row | {"source": "e"} for row in rows if not row["kept"]]
+    for n, order in enumerate((made, made[::-1])):
+        (tmp_path / str(n)).mkdir()
+        found = summarise(with_rows(dataset, tmp_path / str(n), order))
+        assert [a.name for a in found.sources] == ["d", "c", "a", "b", "e"]
+
+
 def test_all_eleven_types_are_there_with_their_groups(summary):
     assert [(a.name, a.group) for a in summary.categories] == [(t, GROUP_OF[t]) for t in TYPES]
 

@@ -3,6 +3,8 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from unicodedata import normalize
@@ -172,6 +174,18 @@ def test_an_unfinished_dataset_is_told_what_to_run(dataset, tmp_path, capsys):
     assert main(["report", str(dataset), "--out", str(tmp_path)]) == 2
 
 
+@pytest.mark.parametrize("library", ["duckdb", "numba"])
+def test_a_missing_library_is_named_with_what_to_install(dataset, library):
+    code = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        f"from phuma.cli.main import main\nsys.exit(main(['report', {str(dataset)!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'phuma[" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_the_page_stays_small_however_many_sources_there_are(summary):
     many = replace(
         summary,
@@ -200,6 +214,8 @@ def test_bars_are_as_tall_as_their_counts_and_few_are_still_seen():
     full = BOTTOM - TOP
     assert bars(svg, "kept") == pytest.approx([full, full / 2, 1.5], abs=0.1)
     assert bars(svg, "this") == pytest.approx([full / 2], abs=0.1)
+    foot = float(re.search(r'd="M[\d.]+ ([\d.]+)v[^"]*" class="f-this"', svg)[1])
+    assert foot == pytest.approx(BOTTOM - full / 2, abs=0.1), "it stands on the other"
     assert "needs &lt; 3" in svg
     assert svg.count("<title>") == 3
     assert "arrow" in svg

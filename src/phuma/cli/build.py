@@ -18,6 +18,7 @@ from typing import Any
 
 from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.table import harmless
 from phuma.cluster import run_on_ray
 from phuma.curation import CurateCfg
 from phuma.dataset.builder import Progress, Runner
@@ -38,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
     parser.add_argument("--rebuild", action="store_true", help="throw away what DIR holds and start anew")
-    add_options(parser, BuildCfg, ("method",))
+    add_options(parser, BuildCfg, ("method", "contact_speed"))
     add_options(parser, CurateCfg, ("preset", "ground"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
@@ -50,10 +51,10 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
     args = parser.parse_args(argv)
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
+    chosen = {name: getattr(args, name) for name in ("method", "contact_speed") if hasattr(args, name)}
     cfg = BuildCfg(
-        robots, getattr(args, "method", BuildCfg.method), args.mirror, from_options(ReadCfg, args),
-        from_options(CurateCfg, args),
-    )  # fmt: skip
+        robots, mirror=args.mirror, read=from_options(ReadCfg, args), curate=from_options(CurateCfg, args), **chosen
+    )
     with Bar() as bar:
         result = build_dataset(args.sources, args.out, cfg, runner(args), args.rebuild, bar)
     print(json.dumps(dict(result.counts)) if args.json else summary(result, args.out))
@@ -105,7 +106,7 @@ def summary(result: Description, out: Path) -> str:
     ]
     if result.failed:
         lines.append(f"{len(result.failed)} recordings could not be used:")
-        lines += [f"  {f['recording']}: {f['reason']}" for f in result.failed[:20]]
+        lines += [harmless(f"  {f['recording']}: {f['reason']}") for f in result.failed[:20]]
         lines += (
             [f"  ... and {len(result.failed) - 20} more, all in {out / 'dataset.json'}"]
             if len(result.failed) > 20

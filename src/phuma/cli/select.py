@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
         "--category", nargs="+", default=[], metavar="C", help=f"any of {', '.join(TYPES)}; or of {', '.join(GROUPS)}"
     )
     parser.add_argument("--source", nargs="+", default=[], metavar="S", help="names of source folders")
-    parser.add_argument("--split", choices=SPLITS)
+    parser.add_argument("--split", choices=SPLITS, help="clips of one split")
     for option, text in (("--min", "at least VALUE, for example non_skating=99"), ("--max", "at most VALUE")):
         parser.add_argument(option, nargs="+", default=[], metavar="METRIC=VALUE", help=f"columns that are {text}")
     parser.add_argument("--sample", type=int, metavar="N", help="so many clips of these")

@@ -83,22 +83,22 @@ def build(
 
 def claim(layout: Layout, description: Description, rebuild: bool) -> None:
     """Make the folder ours: new, or begun with the same configuration."""
-    if layout.description.exists():
+    if layout.description.exists() and rebuild:
+        # First: whoever finds half of the old one here must not go on with it as if it were the new one.
+        save_description(layout.root, replace(description, config={"rebuild": "was cut off"}, finished=False))
+        for name in OURS:
+            _remove(layout.root / name)
+        layout.manifest.unlink(missing_ok=True)
+    elif layout.description.exists():
         before = load_description(layout.root)
         now = description.settings
         if before.only_imports:  # the first build may choose the rest
             now = {key: now[key] for key in before.settings if key in now}
-        told = differences(before.settings, now)
-        if not rebuild and told:
+        if told := differences(before.settings, now):
             raise ConfigError(
                 f"{layout.root} was begun with another configuration: {'; '.join(told)}. "
                 "Give the same options, choose another --out, or start it anew with --rebuild"
             )
-        if rebuild:
-            save_description(layout.root, replace(before, finished=False))  # first: half of it is no dataset
-            for name in OURS:
-                _remove(layout.root / name)
-            layout.manifest.unlink(missing_ok=True)
     elif any((layout.root / name).exists() for name in OURS):
         raise ConfigError(
             f"{layout.root} holds {', '.join(OURS)} but no dataset.json: it is not ours; choose another --out"
@@ -120,7 +120,8 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
         except (ReadError, OSError):
             valid = False
         if valid:
-            clips, kept = clips + len(record.rows), kept + sum(r["kept"] for r in record.rows)
+            found = tally(record.rows)
+            clips, kept = clips + found["clips"], kept + found["kept"]
         else:
             todo.append(job)
     return todo, (clips, kept)
@@ -149,7 +150,8 @@ def _do_job(job: Job, layout: Layout, produce: Produce) -> Outcome:
         clear(layout, job.id)
         record = _record(job, sha256, failed=_reason(e, job))
         save_record(layout.record(job.id), record)
-    return Outcome(len(record.rows), sum(r["kept"] for r in record.rows), record.failed)
+    found = tally(record.rows)
+    return Outcome(found["clips"], found["kept"], record.failed)
 
 
 def give_up(layout: Layout, job: Job, reason: str) -> Outcome:
@@ -209,6 +211,13 @@ def records(layout: Layout) -> Iterator[Record]:
         yield load_record(path)
 
 
+def tally(rows: Sequence[Row]) -> dict[str, int]:
+    """How many clips, how many of them kept, and frames of these; a clip on several robots is one."""
+    clips = {row["clip"]: row for row in rows}.values()
+    kept = [row for row in clips if row["kept"]]
+    return {"clips": len(clips), "kept": len(kept), "frames": sum(row["frames"] for row in kept)}
+
+
 def finish(layout: Layout, description: Description) -> Description:
     """Manifest and description from the records."""
     _sweep_strays(layout)
@@ -220,11 +229,9 @@ def finish(layout: Layout, description: Description) -> Description:
             counts["recordings"] += 1
             if record.failed is not None:
                 failed.append({"recording": record.name, "reason": record.failed})
-            for row in record.rows:
-                counts["clips"] += 1
-                counts["kept"] += row["kept"]
-                counts["frames"] += row["frames"] if row["kept"] else 0
-                yield row
+            for name, number in tally(record.rows).items():
+                counts[name] += number
+            yield from record.rows
 
     write_manifest(layout.manifest, rows())
     counts["failed"] = len(failed)

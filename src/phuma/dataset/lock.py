@@ -21,7 +21,7 @@ def locked(path: Path) -> Iterator[None]:
         raise StorageError(f"{path}: cannot be written: {e.strerror}") from None
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _take(handle)
         except BlockingIOError:
             raise ConfigError(
                 f"{path.parent} is being written by another process; wait for it, or choose another --out"
@@ -33,6 +33,17 @@ def locked(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _take(handle: int, tries: int = 5) -> None:
+    """The lock for ourselves; somebody who only looks holds it for an instant."""
+    for left in reversed(range(tries)):
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if not left:
+                raise
+        time.sleep(0.05)
+
+
 def is_locked(path: Path) -> bool:
     """Whether some process holds the lock."""
     try:
@@ -40,7 +51,7 @@ def is_locked(path: Path) -> bool:
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
         return False
     except OSError:
         return True

@@ -9,6 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from phuma.dataset.builder import tally
 from phuma.dataset.dataset import inside
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.faults import Fault, motion_problem, over_limits, row_problems
@@ -125,19 +126,18 @@ class _Check:
         for human, sha256 in dict.fromkeys((r["human_file"], r["human_sha256"]) for r in rows if r["human_file"]):
             if wrong := self._file(human, sha256):
                 yield Fault(human, wrong, self.redo(recording))
+        for name, number in tally(rows).items():
+            self.counts[name] += number
         for row in rows:
             yield from self._row(row, self.redo(recording))
 
     def _row(self, row: Row, redo: str) -> Iterator[Fault]:
         """One clip on one robot."""
-        self.counts["clips"] += 1
         if bool(row["kept"]) != bool(row["file"]):
             has = "kept, but has no file" if row["kept"] else "rejected, but has a file"
             yield Fault("manifest.parquet", f"{row['clip']} on {row['robot']} is {has}", redo)
         if not row["kept"] or not row["file"]:
             return
-        self.counts["kept"] += 1
-        self.counts["frames"] += row["frames"] or 0
         problem = self._file(row["file"], row["sha256"])
         if not problem:
             try:

@@ -132,6 +132,8 @@ def test_a_row_that_is_missing(dataset):
     rewrite(dataset, f"FROM manifest WHERE (clip, robot) != ('{clip}', 'g1')")
     problems = [f.problem for f in faults_of(dataset)]
     assert f"has no row for {clip} on g1, its record in work/ has" in problems
+    rewrite(dataset, f"FROM manifest WHERE clip != '{clip}'")
+    problems = [f.problem for f in faults_of(dataset)]
     assert any(p.startswith("counts ") for p in problems), "dataset.json tells of one more"
 
 

@@ -24,6 +24,17 @@ def test_what_is_saved_is_loaded_and_saved_again_the_same(tmp_path, motion):
     assert (tmp_path / "a.npz").stat().st_size == (tmp_path / "b.npz").stat().st_size
 
 
+def test_the_metrics_in_a_file_are_those_of_the_motion_in_it(tmp_path, motion):
+    """Files hold single precision; a joint that was on its limit must not be beyond it there."""
+    save_robot_motion(tmp_path / "a.npz", motion)
+    loaded = load_robot_motion(tmp_path / "a.npz")
+    measured = phuma.robot_metrics(loaded)
+    for name, value in loaded.report["metrics"].items():
+        if not name.startswith("human_"):
+            assert measured[name] == pytest.approx(value, rel=1e-9, abs=1e-12), name
+    assert measured["feasibility"] == 100.0
+
+
 def test_the_file_is_as_agreed(tmp_path, motion):
     save_robot_motion(tmp_path / "a.npz", motion)
     with np.load(tmp_path / "a.npz", allow_pickle=False) as data:

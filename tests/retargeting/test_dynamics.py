@@ -1,10 +1,15 @@
 """Laws of inverse dynamics and of self-collision: cases that one can compute in the head."""
 
+import mujoco
 import numpy as np
 import pytest
 
+from phuma import rotations as rot
+from phuma.motion import Provenance
 from phuma.retargeting.collision_check import self_penetration
-from phuma.retargeting.dynamics import dynamics_report
+from phuma.retargeting.dynamics import _ground_columns, _model, dynamics_report
+from phuma.retargeting.measure import measure
+from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
 
 FPS, FRAMES = 30.0, 12
@@ -37,6 +42,50 @@ def test_standing_still_the_ground_bears_the_weight_and_nothing_is_left(robot):
     assert 0.01 < report.peak_torque < 0.5
     assert report.frames_over_limit == 0
     assert report.mean_jerk == 0
+
+
+def test_a_push_at_a_corner_does_the_work_of_that_corners_motion(robot):
+    """Virtual work: what a unit force at a corner does to a coordinate is how the corner moves with it."""
+    model, data = _model(robot), mujoco.MjData(_model(robot))
+    rng = np.random.default_rng(0)
+    data.qpos[:3], data.qpos[3:7] = 0.0, rot.normalize(rng.normal(size=4))
+    data.qpos[7:] = rng.uniform(0.3 * robot.lower, 0.3 * robot.upper)
+    foot, corners = int(robot.sole_body[0]) + 1, robot.sole_corners[0]
+
+    def places(qpos):
+        data.qpos[:] = qpos
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        return data.xpos[foot] + corners @ data.xmat[foot].reshape(3, 3).T
+
+    here = data.qpos.copy()
+    places(here)
+    columns = _ground_columns(model, data, np.array([foot]), corners[None], near_ground=np.inf, friction=0.5)
+    for i in range(model.nv):
+        moved, step = [], np.zeros(model.nv)
+        for sign in (1, -1):
+            qpos, step[i] = here.copy(), sign * 1e-6
+            mujoco.mj_integratePos(model, qpos, step, 1.0)
+            moved.append(places(qpos))
+        slope = (moved[0] - moved[1]) / 2e-6  # (corners, 3)
+        edges = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+        expected = slope[:, 2:] + 0.5 * slope[:, :2] @ edges.T
+        np.testing.assert_allclose(columns[i], expected.ravel(), atol=1e-6)
+
+
+def test_residuals_are_told_apart_on_the_ground_and_in_the_air(robot):
+    def scores(path):
+        motion = RobotMotion(
+            robot.name, robot.joint_names, FPS, *path, np.ones((FRAMES, 4)), None, Provenance("made up", "test")
+        )
+        return measure(motion, robot)
+
+    standing, hovering = scores(still(robot)), scores(still(robot, 3.0))
+    assert standing["residual_contact"] < 1e-3
+    assert "residual_flight" not in standing
+    assert hovering["residual_flight"] == pytest.approx(1.0, abs=1e-6)
+    assert "residual_contact" not in hovering
+    assert 1 < standing["torque_peak"] < 50
 
 
 def test_free_fall_needs_no_force(robot):

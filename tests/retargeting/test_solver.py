@@ -17,6 +17,7 @@ from phuma.retargeting.part import parts_of, robot_points
 from phuma.retargeting.physink import _problem, _start, _weights, solve
 from phuma.retargeting.target import adapted_body, make_target, shared_keypoints
 from phuma.robots import load_robot
+from phuma.robots.capsules import capsules_of
 from phuma.robots.kinematics import point_positions, points_of
 from phuma.skeleton import INDEX
 from phuma.sources.synth import generate
@@ -147,6 +148,7 @@ def test_arms_give_way_and_the_body_does_not():
     free = retarget_motion(clip.motion, clip.contact, robot, "physink")
     clear = retarget_motion(clip.motion, clip.contact, robot, "physink+collision")
     deep = [self_penetration(robot, m.root_pos, m.root_quat, m.joint_pos) for m in (free, clear)]
+    assert free.report["metrics"]["self_penetration"] == pytest.approx(100 * np.mean(deep[0] > 0.01))
     assert np.mean(deep[0] > 0.01) > 0.5
     assert deep[1].max() < 0.01
     body, arms = (part.unknowns for part in parts_of(robot, collision=True))
@@ -300,3 +302,21 @@ def test_an_impossible_motion_is_flagged_and_finite():
     out = retarget_motion(wild, clip.contact, load_robot("g1"))
     assert np.isfinite(out.joint_pos).all()
     assert out.report["flags"]
+
+
+def test_a_solve_that_is_cut_short_says_so():
+    clip, robot = curated("walk", seconds=2.0), load_robot("g1")
+    cut = retarget_motion(clip.motion, clip.contact, robot, "physink", SolveCfg(max_steps=1))
+    assert cut.report["flags"][0] == "the solver stopped before it had settled"
+    done = retarget_motion(clip.motion, clip.contact, robot, "physink")
+    assert not any("settled" in flag for flag in done.report["flags"])
+
+
+def test_a_box_as_capsules_reaches_half_way_from_its_face_to_its_edge():
+    """Feet are boxes; capsules inside them would let edges pass through each other."""
+    robot = load_robot("g1")
+    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
+    thin = model.geom("left_ankle_roll_collision").size.min()
+    capsules = capsules_of(robot)
+    foot = [robot.body_names[b] == "left_ankle_roll_link" for b in capsules.body]
+    np.testing.assert_allclose(capsules.radius[foot], thin * (1 + np.sqrt(2)) / 2)

@@ -90,8 +90,7 @@ class Problem:
     def moved(self, x: Array, step: Array) -> Array:
         """x with the part moved by step (T, F), kept within limits."""
         out, own = x.copy(), self._part.unknowns
-        moved = np.clip(x[:, own] + step, self.lower[own], self.upper[own])
-        out[self.fixed_frames :, own] = moved[self.fixed_frames :]
+        out[:, own] = np.clip(x[:, own] + step, self.lower[own], self.upper[own])
         return out
 
 

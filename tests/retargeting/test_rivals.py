@@ -9,9 +9,10 @@ from phuma import rotations as rot
 from phuma.body import Body, Pose, open_body
 from phuma.contact import FootContacts
 from phuma.motion import HumanMotion, Provenance
+from phuma.retargeting.limits import joint_bounds
 from phuma.retargeting.metrics import MARGIN
 from phuma.retargeting.rivals import RobotPath, gmr, ik
-from phuma.retargeting.rivals.differential import shared_bodies, told_limits
+from phuma.retargeting.rivals.differential import shared_bodies
 from phuma.retargeting.rivals.gmr_tables import PUBLISHED, table_by_rule, table_of
 from phuma.retargeting.rivals.ik import followed_frames, similarity
 from phuma.retargeting.target import ROBOT_TO_REST
@@ -101,7 +102,7 @@ def test_ik_recovers_what_the_robot_itself_did(robot):
 def test_limits_are_those_by_which_feasibility_is_judged(rival, robot):
     wild = smooth_motion(open_body(), frames=FRAMES, amplitude=0.9)
     path = rival(wild, no_contact(wild), robot)
-    lower, upper = told_limits(robot)
+    lower, upper = joint_bounds(robot, 0.98)
     assert (lower >= MARGIN * robot.lower - 1e-12).all()
     assert ((path.joint_pos >= lower) & (path.joint_pos <= upper)).all()
     assert np.isfinite(np.concatenate(path, axis=1)).all()

@@ -10,6 +10,7 @@ from threadpoolctl import ThreadpoolController
 
 from phuma import rotations as rot
 from phuma.retargeting.config import SolveCfg, Terms
+from phuma.retargeting.limits import joint_bounds
 from phuma.retargeting.normal import Targets, Weights
 from phuma.retargeting.part import Part, link_indices, parts_of, problem_points
 from phuma.retargeting.solver import DAMPING, Problem, State, advance, iterate
@@ -20,7 +21,6 @@ from phuma.robots.robot import Robot
 from phuma.rotations import Array
 from phuma.skeleton import INDEX
 
-ROUNDING = 1e-6  # rad: files hold single precision, and a joint on its limit must not be beyond it there
 SEAM = 2  # frames that a piece shares with the one before: as far as smoothness reaches
 
 
@@ -154,13 +154,6 @@ def _problem(
     free = np.full(6, np.inf)
     lower, upper = np.concatenate([-free, lower]), np.concatenate([free, upper])
     return Problem(tree_of(robot), points, capsules, targets, lower, upper, step, _rest(robot))
-
-
-def joint_bounds(robot: Robot, share: float) -> tuple[Array, Array]:
-    """Range of each joint, drawn in towards zero, by a hair more than asked; a limit beyond zero stays."""
-    lower = np.where(robot.lower < 0, share * robot.lower, robot.lower)
-    upper = np.where(robot.upper > 0, share * robot.upper, robot.upper)
-    return lower + ROUNDING, upper - ROUNDING
 
 
 def _rest(robot: Robot) -> Array:

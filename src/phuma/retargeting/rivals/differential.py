@@ -14,6 +14,7 @@ import mujoco
 import numpy as np
 
 from phuma import rotations as rot
+from phuma.retargeting.limits import joint_bounds
 from phuma.retargeting.metrics import MARGIN
 from phuma.retargeting.rivals.path import RobotPath
 from phuma.robots.kinematics import body_poses
@@ -34,14 +35,6 @@ class Frame(NamedTuple):
     """(3,) in the body's frame, metres"""
 
 
-def told_limits(robot: Robot) -> tuple[Array, Array]:
-    """(N,), (N,) the joint range a rival works in: that by which feasibility is judged, so that a method which keeps
-    its limits exactly does not fail for having been told wider ones."""
-    lower = np.where(robot.lower < 0, MARGIN * robot.lower, robot.lower)
-    upper = np.where(robot.upper > 0, MARGIN * robot.upper, robot.upper)
-    return lower, upper
-
-
 def shared_bodies(robot: Robot) -> tuple[Array, Array]:
     """(B, 3), (B, 4) wxyz: the robot's bodies in the shared pose, root at the origin."""
     place, turn = body_poses(robot, np.zeros((1, 3)), rot.IDENTITY[None], robot.shared_pose[None])
@@ -55,7 +48,7 @@ def model_with(robot: Robot, frames: Sequence[Frame]) -> mujoco.MjModel:
         spec.body(frame.body).add_site(name=frame.name, pos=np.asarray(frame.offset, dtype=float))
     model = spec.compile()
     joints = [mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name) for name in robot.joint_names]
-    model.jnt_range[joints] = np.stack(told_limits(robot), axis=1)
+    model.jnt_range[joints] = np.stack(joint_bounds(robot, MARGIN), axis=1)
     return model
 
 
@@ -116,10 +109,10 @@ def _cost(configuration: mink.Configuration, tasks: Sequence[mink.Task]) -> floa
 
 def started(robot: Robot, model: mujoco.MjModel, root_pos: Array, root_quat: Array) -> mink.Configuration:
     """The default pose at root_pos (3,), root_quat (4,) wxyz."""
-    pose = np.clip(robot.default_pose, *told_limits(robot))
+    pose = np.clip(robot.default_pose, *joint_bounds(robot, MARGIN))
     return mink.Configuration(model, q=np.concatenate([root_pos, root_quat, pose]))
 
 
 def path_of(robot: Robot, qpos: Array) -> RobotPath:
     """From MuJoCo's coordinates (T, 7 + N). The quadratic programme keeps limits within rounding; this, exactly."""
-    return RobotPath(qpos[:, :3], qpos[:, 3:7], np.clip(qpos[:, 7:], *told_limits(robot)))
+    return RobotPath(qpos[:, :3], qpos[:, 3:7], np.clip(qpos[:, 7:], *joint_bounds(robot, MARGIN)))

@@ -1,0 +1,20 @@
+"""The joint ranges that a method is told: those by which feasibility is judged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+
+ROUNDING = 1e-6  # rad: files hold single precision, and a joint on its limit must not be beyond it there
+
+
+def joint_bounds(robot: Robot, share: float) -> tuple[Array, Array]:
+    """(N,), (N,) a share of the range of each joint, by a hair less than asked; a limit beyond zero stays.
+
+    All methods get the same, so that one which keeps its limits exactly does not fail for having been told wider ones.
+    """
+    lower = np.where(robot.lower < 0, share * robot.lower, robot.lower)
+    upper = np.where(robot.upper > 0, share * robot.upper, robot.upper)
+    return lower + ROUNDING, upper - ROUNDING

@@ -142,3 +142,15 @@ def test_a_dataset_of_a_newer_version_is_refused_with_the_command_that_helps(cap
     assert contents(out) == before
     with pytest.raises(phuma.PhumaError, match="pip install -U phuma"):
         phuma.open_dataset(out)
+
+
+def test_a_damaged_description_is_mended_by_building_anew(capsys, tmp_path, source):
+    out = tmp_path / "out"
+    build(capsys, source, out)
+    whole = contents(out)
+    (out / "dataset.json").write_text("{")
+    code, _, err = build(capsys, source, out)
+    assert code == 1
+    assert "is damaged" in err
+    assert build(capsys, source, out, "--rebuild")[0] == 0
+    assert contents(out) == whole

@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phuma.dataset.describe import Description, differences, load_description, save_description
+from phuma.dataset.describe import Description, NewerVersionError, differences, load_description, save_description
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.lock import at_work, locked, wait_for_workers
 from phuma.dataset.manifest import write_manifest
@@ -84,6 +84,7 @@ def build(
 def claim(layout: Layout, description: Description, rebuild: bool) -> None:
     """Make the folder ours: new, or begun with the same configuration."""
     if layout.description.exists() and rebuild:
+        _check_ours(layout)
         # First: whoever finds half of the old one here must not go on with it as if it were the new one.
         save_description(layout.root, replace(description, config={"rebuild": "was cut off"}, finished=False))
         for name in OURS:
@@ -104,6 +105,16 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
             f"{layout.root} holds {', '.join(OURS)} but no dataset.json: it is not ours; choose another --out"
         )
     save_description(layout.root, replace(description, finished=False, counts={}, failed=()))
+
+
+def _check_ours(layout: Layout) -> None:
+    """A damaged description may be replaced, as all that it describes is; one of a newer program may not."""
+    try:
+        load_description(layout.root)
+    except NewerVersionError:
+        raise
+    except ReadError:
+        return
 
 
 def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[int, int]]:

@@ -18,6 +18,10 @@ ROBOT_FILES = "robot_files"
 """The key of `config` under which each robot's model has its hash"""
 
 
+class NewerVersionError(ReadError):
+    """A dataset of a format that this program does not know: whole, and not ours to touch."""
+
+
 @dataclass(frozen=True)
 class Description:
     """What stands in dataset.json."""
@@ -65,7 +69,9 @@ def load_description(root: Path) -> Description:
             raise ReadError(path, f"is not of format {FORMAT}")
         version = int(data.pop("version"))
         if version > VERSION:
-            raise ReadError(path, f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
+            raise NewerVersionError(
+                path, f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma"
+            )
         return Description(**{**data, "robots": tuple(data["robots"]), "failed": tuple(data["failed"])})
     except (OSError, ValueError, TypeError, KeyError) as e:
         raise ReadError(path, f"is damaged: {type(e).__name__}: {e}") from None

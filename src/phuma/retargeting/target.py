@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -53,6 +54,7 @@ def shared_keypoints(robot: Robot) -> dict[str, Array]:
     return dict(zip(robot.keypoints, place - place[robot.keypoints.index("pelvis")]))
 
 
+@lru_cache(maxsize=16)  # clips of one recording share their body
 def adapted_body(body: Body, robot: Robot) -> Body:
     """The body that matches the robot in the shared pose: hips and shoulders where the robot's are, limbs as long as
     the robot's in the directions of this body's, the trunk in proportion."""

@@ -153,10 +153,14 @@ def named_jobs(recordings: Sequence[Recording], beneath: str = "") -> list[Job]:
     """Each file once; names begin with `beneath`."""
     labels = lru_cache(maxsize=None)(read_labels)
     jobs: dict[str, Job] = {}
+    seen: set[Path] = set()
     for recording in recordings:
+        if recording.path.resolve() in seen:
+            continue  # by another way: a folder within a folder, a link
+        seen.add(recording.path.resolve())
         source, relative = _place(recording)
         name, n = f"{source}/{relative}", 1
-        while name in jobs and jobs[name].path.resolve() != recording.path.resolve():
+        while name in jobs:
             n += 1
             name = f"{source}~{n}/{relative}"  # another folder of the same name
         label = labels(recording.folder).text_of(relative)

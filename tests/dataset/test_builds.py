@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import phuma
+from phuma.building import jobs_of
 from phuma.cli.main import main
 from phuma.dataset.dataset import inside
 from phuma.dataset.record import load_record
@@ -154,3 +155,15 @@ def test_a_damaged_description_is_mended_by_building_anew(capsys, tmp_path, sour
     assert "is damaged" in err
     assert build(capsys, source, out, "--rebuild")[0] == 0
     assert contents(out) == whole
+
+
+def test_a_file_that_is_found_by_two_ways_is_one_recording(tmp_path, source):
+    inner = source / "inner"
+    inner.mkdir()
+    moved = next(source.glob("*.npz"))
+    moved.rename(inner / moved.name)
+    (source / "link.npz").symlink_to(inner / moved.name)
+    alone = jobs_of([source], tmp_path / "out")
+    both = jobs_of([source, inner], tmp_path / "out")
+    assert [job.name for job in both] == [job.name for job in alone]
+    assert len({job.path.resolve() for job in both}) == len(both)

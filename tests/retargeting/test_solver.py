@@ -320,3 +320,21 @@ def test_a_box_as_capsules_reaches_half_way_from_its_face_to_its_edge():
     capsules = capsules_of(robot)
     foot = [robot.body_names[b] == "left_ankle_roll_link" for b in capsules.body]
     np.testing.assert_allclose(capsules.radius[foot], thin * (1 + np.sqrt(2)) / 2)
+
+
+def test_soles_below_the_ground_cost_in_every_frame_and_soles_above_it_do_not(robot):
+    """No contact anywhere: what is left of the ground is that nobody goes through it."""
+    clip = curated("walk", seconds=1.0)
+    target = make_target(clip.motion, clip.contact, robot)
+    problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)
+    w = only(_weights(problem, ALL, SolveCfg(), 1.0, 1.0), floor=2.0)
+    body, _ = parts_of(robot, collision=False)
+    for shift in (-0.1, 0.5):
+        x = _start(target, robot)[:8]
+        x[:, 2] += shift
+        root = rot.multiply(rot.from_rotvec(x[:, 3:6]), target.root_quat[:8])
+        soles = points_of(robot, robot.sole_body, robot.sole_point)
+        z = point_positions(robot, soles, x[:, :3], root, x[:, 6:])[..., 2]
+        problem.take(body, x)
+        assert problem.evaluate(x, w) == pytest.approx(np.sum(np.minimum(z, 0) ** 2), abs=1e-12)
+        assert (z < 0).any() == (shift < 0)

@@ -16,9 +16,9 @@ from phuma.clip import Clip
 from phuma.clipfile import save_clip
 from phuma.curation import CurateCfg, curate
 from phuma.dataset.builder import Progress, Runner, build
-from phuma.dataset.category import GROUP_OF, categorise
+from phuma.dataset.category import GROUP_OF, categorise, category_of
 from phuma.dataset.describe import ROBOT_FILES, Description
-from phuma.dataset.labels import read_labels, type_of_text
+from phuma.dataset.labels import read_labels
 from phuma.dataset.layout import Layout, clip_id, make_folder, recording_id
 from phuma.dataset.record import Job, Row, file_sha256
 from phuma.dataset.split import relative_name, split_of
@@ -207,7 +207,7 @@ def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) 
     """A clip on every robot."""
     source = clip.motion.provenance
     guess = categorise(clip.motion, clip.contact)
-    category = (type_of_text(job.label) if job.label else None) or guess
+    category = category_of(job.label, guess)
     name = clip_id(job.id, about["person"], clip.start, source.mirrored)
     row: Row = {
         **about,

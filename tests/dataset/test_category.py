@@ -248,9 +248,9 @@ def test_what_is_held_for_a_fifth_of_a_second_counts_and_less_does_not(fps):
 def test_a_text_decides_and_the_motion_where_it_says_nothing():
     made = generate("kick", 4.0, 1)
     contact = FootContacts(made.contact.astype(float), FPS)
-    assert category_of("walk forward", made.motion, contact) == "walk"
+    assert category_of("walk forward", categorise(made.motion, contact)) == "walk"
     for nothing in (None, "", "range of motion", "walk, then turn", "sit down"):
-        assert category_of(nothing, made.motion, contact) == "kick"
+        assert category_of(nothing, categorise(made.motion, contact)) == "kick"
 
 
 def test_a_single_frame_has_a_type_and_contacts_of_another_length_are_refused():

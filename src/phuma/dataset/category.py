@@ -99,9 +99,9 @@ def categorise(motion: HumanMotion, contact: FootContacts) -> str:
     return decide(features(motion, contact))
 
 
-def category_of(label: str | None, motion: HumanMotion, contact: FootContacts) -> str:
-    """The type that a text label names; without a label, or with one that names none, the motion's own."""
-    return (type_of_text(label) if label else None) or categorise(motion, contact)
+def category_of(label: str | None, guess: str) -> str:
+    """The type that a text label names; without a label, or with one that names none, the guess."""
+    return (type_of_text(label) if label else None) or guess
 
 
 def decide(f: Features) -> str:

@@ -47,11 +47,8 @@ def frames_of(
             scene.pose(frame)
             centre = scene.centre(frame)
             view.lookat = [centre[0], centre[1], 0.65]
-            yield page.draw(scene.data, view, option, partial(scene.add_humans, frame=frame) if human else no_more)
-
-
-def no_more(_: object) -> None:
-    """Nothing is added to a scene."""
+            more = [partial(scene.add_humans, frame=frame)] if human else []
+            yield page.draw(scene.data, view, option, *more)
 
 
 def contact_sheet(pictures: Sequence[Array]) -> Array:

@@ -8,6 +8,9 @@ EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolc
     "ray": "ray",
     "imageio": "render",
     "imageio_ffmpeg": "render",
+    "viser": "view",
+    "websockets": "view",
+    "trimesh": "view",
 }
 """Optional libraries and the extra that brings each"""
 

@@ -26,6 +26,8 @@ COMMANDS = {
     "select": "a part of a dataset as a dataset of its own: by query, category, metric, source, or a sample",
     "export": "write robot motions in the layout that a trainer reads",
     "import": "take robot motions that others made into a dataset",
+    "view": "look at a dataset, clips or recordings in the browser",
+    "share": "one page that plays a clip in 3D anywhere, without a server",
     "render": "film robot motions, or make a sheet of stills, without a screen",
     "inspect": "say what a file is and what curation thinks of it",
     "synth": "write generated human motion, clean or with faults, with the truth beside it",

@@ -1,7 +1,8 @@
-"""Film robot motions, or make a contact sheet of them: on any machine, without a screen or a graphics card.
+"""Film motions on a robot, or make a contact sheet of them: on any machine, without a screen or a graphics card.
 
-Several motions stand beside each other. FILE.mp4 and FILE.gif run at the motion's own rate; FILE.png shows eight
-instants. The G1 is drawn with its real shapes where the package example-robot-data is installed.
+Takes robot motions, clips and recordings; what is a human's is put on the robot first. Several stand beside each
+other. FILE.mp4 and FILE.gif run at the motion's own rate; FILE.png shows eight instants. The G1 is drawn with its real
+shapes where the package example-robot-data is installed.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from phuma.cli.options import command_parser
+from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.errors import ConfigError
-from phuma.robot_file import load_robot_motion
+from phuma.retargeting import METHODS
 from phuma.robots import load_robot
+from phuma.showing import performers_of, pieces_of
+from phuma.sources import ReadCfg
 from phuma.view.film import CAMERAS, SUFFIXES, film, pictures_in
 
 MOST = 6
@@ -21,26 +24,35 @@ MOST = 6
 
 def main(argv: Sequence[str]) -> int:
     parser = command_parser("render", __doc__)
-    parser.add_argument(
-        "motions", nargs="+", type=Path, metavar="CLIP", help="robot motions: `phuma retarget` makes them"
-    )
+    parser.add_argument("sources", nargs="+", type=Path, metavar="CLIP", help="robot motions, clips or recordings")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"what to write: {', '.join(SUFFIXES)}")
-    parser.add_argument("--robot", metavar="FOLDER", help="the robot's folder, for one that is not built in")
+    parser.add_argument(
+        "--robot", action="append", default=[], metavar="R",
+        help="g1, h1_2 or a robot's folder, may be given more than once (default: the motion's, else g1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--compare", nargs="+", default=[], metavar="M", help=f"by these methods: some of {', '.join(METHODS)}"
+    )
     parser.add_argument("--human", action="store_true", help="draw the human that the robot follows")
     parser.add_argument("--camera", default="follow", help=f"{', '.join(CAMERAS)} (default: follow)")
     parser.add_argument("--size", default="640x480", metavar="WxH", help="pixels (default: 640x480)")
+    add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     args = parser.parse_args(argv)
-    if len(args.motions) > MOST:
-        raise ConfigError(f"{len(args.motions)} motions in one picture; at most {MOST}")
-    motions = [load_robot_motion(path) for path in args.motions]
-    robots = [load_robot(args.robot or motion.robot) for motion in motions]
+    size, robots = size_of(args.size), [load_robot(name) for name in args.robot]
+    methods = split_values(args.compare, METHODS, "method") if args.compare else []
+    pieces = [piece for path in args.sources for piece in pieces_of(path, from_options(ReadCfg, args))]
+    each = max(1, len(robots)) * max(1, len(methods))
+    if len(pieces) * each > MOST:
+        raise ConfigError(f"{len(pieces) * each} motions in one picture; at most {MOST}")
+    performers = [p for piece in pieces for p in performers_of(piece, robots, methods)]
+    motions = [p.motion for p in performers]
     total = pictures_in(args.out, motions)
 
     from tqdm import tqdm
 
     with tqdm(total=total, unit="picture", disable=None, file=sys.stderr) as bar:
-        film(args.out, motions, robots, args.human, args.camera, size_of(args.size), bar.update)
-    print(args.out)
+        film(args.out, motions, [p.robot for p in performers], args.human, args.camera, size, bar.update)
+    print(", ".join(p.title for p in performers), "in", args.out)
     return 0
 
 

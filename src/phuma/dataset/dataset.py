@@ -98,13 +98,25 @@ class Dataset:
 
     def entry(self, clip: str, robot: str | None = None) -> Entry:
         """One clip by its id."""
-        names, found = ask(
-            self.database,
-            "SELECT * FROM manifest WHERE clip = ? AND (? IS NULL OR robot = ?) LIMIT 1", [clip, robot, robot],
-        )  # fmt: skip
+        found = self._entries("clip = ? AND (? IS NULL OR robot = ?)", [clip, robot, robot])
         if not found:
             raise PhumaError(f'no clip {clip!r} in {self.root}; `phuma query {self.root} "SELECT clip FROM manifest"`')
-        return Entry(self.root, dict(zip(names, found[0])))
+        return found[0]
+
+    def entries_of(self, clip: str) -> list[Entry]:
+        """A clip on every robot."""
+        return self._entries("clip = ?", [clip])
+
+    def entry_of_file(self, file: str) -> Entry | None:
+        """The clip whose robot's motion lies there; the path is relative to the dataset."""
+        found = self._entries("file = ?", [file])
+        return found[0] if found else None
+
+    def _entries(self, condition: str, values: list[Any]) -> list[Entry]:
+        """By a cursor of its own, so that several threads may ask."""
+        with self.database.cursor() as database:
+            names, found = ask(database, f"SELECT * FROM manifest WHERE {condition}", values)
+        return [Entry(self.root, dict(zip(names, row))) for row in found]
 
 
 def open_dataset(root: str | Path) -> Dataset:

@@ -26,12 +26,9 @@ DEEP = 0.01  # m of self-penetration that counts
 def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
     """Percentages 0 to 100 unless a unit is in the name. Without a human, all that compares with one is left out."""
     motion = motion.reordered(robot.joint_names)
-    place = point_positions(robot, problem_points(robot), motion.root_pos, motion.root_quat, motion.joint_pos)
+    place = places(motion, robot)
     soles, contact, fps = place[:, SOLES : SOLES + 4], motion.contact, motion.fps
-    out = {}
-    if motion.human_joints is not None:
-        human = motion.human_joints[:, [INDEX[k] for k in robot.keypoints]]
-        out = _fidelity(place[:, :KEYPOINTS], human, link_indices(robot), robot.keypoints.index("pelvis"))
+    out = {} if motion.human_joints is None else _fidelity(place, motion.human_joints, robot)
     slips = metrics.slip_speeds(soles, contact, fps)
     stands = contact > metrics.IN_CONTACT
     heights = soles[..., 2]
@@ -88,12 +85,28 @@ def combine(scores: Sequence[dict[str, Any]]) -> dict[str, float]:
     return out
 
 
-def _fidelity(robot: Array, human: Array, links: Array, pelvis: int) -> dict[str, float]:
-    """All variants of fidelity; keypoints (T, 13, 3) of both."""
+def places(motion: RobotMotion, robot: Robot) -> Array:
+    """(T, P, 3) where the keypoints, the soles and their sides are; joints in the robot's order."""
+    return point_positions(robot, problem_points(robot), motion.root_pos, motion.root_quat, motion.joint_pos)
+
+
+def human_errors(place: Array, human_joints: Array, robot: Robot) -> tuple[Array, Array, Array]:
+    """(T, 12) metres between the keypoints of robot and human, the same with pelvis on pelvis, and (T, 12) degrees
+    between their links.
+
+    place (T, P, 3), human_joints (T, 22, 3). The pelvis itself does not count.
+    """
+    pelvis, links = robot.keypoints.index("pelvis"), link_indices(robot)
     joints = [i for i in range(KEYPOINTS) if i != pelvis]
-    positions = metrics.position_errors(robot, human)[:, joints]
-    aligned = metrics.position_errors(robot - robot[:, pelvis, None], human - human[:, pelvis, None])[:, joints]
-    directions = metrics.direction_errors(_directions(robot, links), _directions(human, links))
+    own, human = place[:, :KEYPOINTS], human_joints[:, [INDEX[k] for k in robot.keypoints]]
+    positions = metrics.position_errors(own, human)[:, joints]
+    aligned = metrics.position_errors(own - own[:, pelvis, None], human - human[:, pelvis, None])[:, joints]
+    return positions, aligned, metrics.direction_errors(_directions(own, links), _directions(human, links))
+
+
+def _fidelity(place: Array, human_joints: Array, robot: Robot) -> dict[str, float]:
+    """All variants of fidelity."""
+    positions, aligned, directions = human_errors(place, human_joints, robot)
     return {
         "fidelity": metrics.fidelity(positions, directions),
         "fidelity_aligned": metrics.fidelity(aligned, directions),

@@ -46,12 +46,31 @@ def sample_fidelity(positions: Array, directions: Array) -> float:
     return percent(np.concatenate([positions < POSITION_LIMIT, directions < DIRECTION_LIMIT], axis=1))
 
 
+def beyond_limits(joint_pos: Array, fps: float, lower: Array, upper: Array, velocity_limit: Array) -> Array:
+    """(T, N) bool: the joint is beyond 98 % of its range or of its speed; joint_pos (T, N).
+
+    A step belongs to the frame that it starts from.
+    """
+    beyond = (joint_pos < MARGIN * lower) | (joint_pos > MARGIN * upper)
+    beyond[:-1] |= np.abs(np.diff(joint_pos, axis=0)) * fps > MARGIN * velocity_limit
+    return beyond
+
+
 def feasibility(joint_pos: Array, fps: float, lower: Array, upper: Array, velocity_limit: Array) -> float:
-    """Frames in which every joint is within 98 % of its range and of its speed; joint_pos (T, N)."""
-    inside = ((joint_pos >= MARGIN * lower) & (joint_pos <= MARGIN * upper)).all(axis=1)
-    slow = (np.abs(np.diff(joint_pos, axis=0)) * fps <= MARGIN * velocity_limit).all(axis=1)
-    # A step belongs to the frame that it starts from.
-    return percent(inside & np.append(slow, True))
+    """Frames in which no joint is beyond its limits."""
+    return percent(~np.any(beyond_limits(joint_pos, fps, lower, upper, velocity_limit), axis=1))
+
+
+def range_use(joint_pos: Array, lower: Array, upper: Array) -> Array:
+    """(T, N) percent of its limit at which each joint is: 100 max(q / upper, q / lower).
+
+    100 is the limit, whichever of the two; 0 is the zero pose. Where zero is not within the range the share is counted
+    from the other end instead, 100 (q - lower) / (upper - lower) for an upper limit that is not above zero.
+    """
+    low_start, high_start = np.where(lower < 0, 0.0, upper), np.where(upper > 0, 0.0, lower)
+    low = (joint_pos - low_start) / (lower - low_start)
+    high = (joint_pos - high_start) / (upper - high_start)
+    return 100.0 * np.maximum(low, high)
 
 
 def non_floating(heights: Array, contact: Array) -> float:
@@ -64,13 +83,29 @@ def non_penetration(heights: Array, contact: Array) -> float:
     return percent(heights[contact > IN_CONTACT] >= -HEIGHT_LIMIT)
 
 
-def slip_speeds(soles: Array, contact: Array, fps: float) -> Array:
-    """(S,) m/s: horizontal speed of each region that is in contact at t and t + 1; soles (T, 4, 3)."""
-    speed = np.linalg.norm(np.diff(soles[..., :2], axis=0), axis=-1) * fps
+def contact_slip(soles: Array, contact: Array, fps: float) -> Array:
+    """(T, 4) m/s: horizontal speed of each region to the next frame; nan unless it is in contact at t and t + 1.
+
+    soles (T, 4, 3), contact (T, 4).
+    """
     stands = contact > IN_CONTACT
-    return speed[stands[:-1] & stands[1:]]
+    speed = np.linalg.norm(np.diff(soles[..., :2], axis=0), axis=-1) * fps
+    out = np.full(stands.shape, np.nan)
+    out[:-1] = np.where(stands[:-1] & stands[1:], speed, np.nan)
+    return out
+
+
+def slip_speeds(soles: Array, contact: Array, fps: float) -> Array:
+    """(S,) those of them that are defined."""
+    slip = contact_slip(soles, contact, fps)
+    return slip[~np.isnan(slip)]
+
+
+def is_skating(slip: Array) -> Array:
+    """bool, of any shape: 10 cm/s or faster."""
+    return slip >= SLIP_LIMIT
 
 
 def non_skating(soles: Array, contact: Array, fps: float) -> float:
-    """Of these, the share below 10 cm/s."""
-    return percent(slip_speeds(soles, contact, fps) < SLIP_LIMIT)
+    """Steps in contact that do not skate."""
+    return percent(~is_skating(slip_speeds(soles, contact, fps)))

@@ -1,23 +1,43 @@
-"""The real shapes of a robot for pictures, where the optional package that holds them is installed."""
+"""The real shapes of a robot for pictures, where the optional package that holds them is installed; made lighter."""
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from phuma import rotations as rot
+from phuma.errors import ReadError
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
+HERE = Path(__file__).parent
 PACKAGE = "example-robot-data"
 """On PyPI, BSD-3, 131 MB; it holds the G1 but not the H1-2."""
 DESCRIPTIONS = {"g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf"}
+GREY = (179, 179, 179)
+STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("unused", "<u2")])
+"""One triangle of a binary file, behind a head of 84 bytes that ends with their number"""
+SOFT = 1e-2
+"""How much the mean of a cell's corners counts beside the planes that meet in it"""
 
-Placed = tuple[Path, Array, Array]
-"""A mesh file, its position (3,) [m] and its turn (4,) wxyz in the body's frame"""
+Colour = tuple[int, int, int]
+"""r, g, b from 0 to 255"""
+
+
+class Placed(NamedTuple):
+    """A mesh file in a body."""
+
+    file: Path
+    pos: Array
+    """(3,) m in the body's frame"""
+    quat: Array
+    """(4,) wxyz"""
+    colour: Colour
 
 
 def visual_meshes(robot: Robot) -> dict[str, list[Placed]] | None:
@@ -25,11 +45,11 @@ def visual_meshes(robot: Robot) -> dict[str, list[Placed]] | None:
 
     Links that the URDF fixes to another (head, logo, hands) are counted to the body that carries them.
     """
-    urdf = _description(robot.name)
+    urdf = _description(robot.folder)
     if urdf is None:
         return None
     root = ET.parse(urdf).getroot()
-    carriers = _fixed(root)
+    carriers, colours = _fixed(root), _colours(root)
     out: dict[str, list[Placed]] = {name: [] for name in robot.body_names}
     for link in root.iter("link"):
         body, pos, quat = link.get("name", ""), np.zeros(3), rot.IDENTITY
@@ -37,24 +57,122 @@ def visual_meshes(robot: Robot) -> dict[str, list[Placed]] | None:
             body, joint_pos, joint_quat = carriers[body]
             pos, quat = joint_pos + rot.rotate(joint_quat, pos), rot.multiply(joint_quat, quat)
         for visual in link.findall("visual") if body in out else ():
-            mesh = visual.find("geometry/mesh")
+            mesh, material = visual.find("geometry/mesh"), visual.find("material")
             if mesh is not None:
                 here, turn = _origin(visual)
                 path = urdf.parents[1] / "meshes" / Path(mesh.get("filename", "")).name
-                out[body].append((path, pos + rot.rotate(quat, here), rot.multiply(quat, turn)))
+                colour = colours.get("" if material is None else material.get("name", ""), GREY)
+                out[body].append(Placed(path, pos + rot.rotate(quat, here), rot.multiply(quat, turn), colour))
     return out
 
 
-def _description(name: str) -> Path | None:
-    """The URDF of a robot in the package."""
-    if name not in DESCRIPTIONS:
+def read_stl(path: Path) -> Array:
+    """Corners (N, 3, 3) of the triangles of an STL file, binary or text; anticlockwise as seen from outside."""
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise _broken(path, f"cannot be read: {e.strerror or e}") from None
+    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
+    if 0 < count and 84 + count * STL.itemsize <= len(data):
+        corners = np.frombuffer(data, STL, count, offset=84)["corners"].astype(float)
+    elif data[:5] == b"solid" and b"\0" not in data[:84]:
+        corners = _text_corners(path, data)
+    elif count:
+        raise _broken(path, f"is cut off: {count} triangles are {84 + count * STL.itemsize} bytes, it has {len(data)}")
+    else:
+        raise _broken(path, "holds no triangles, or is no STL file")
+    if not np.isfinite(corners).all():
+        raise _broken(path, "has a corner that is not a finite number")
+    return corners
+
+
+def decimate(triangles: Array, cell: float) -> tuple[Array, Array]:
+    """Vertices (V, 3) and faces (F, 3) of triangles (N, 3, 3), all corners in one cell [m] of a grid become one.
+
+    It is the point of the cell that lies nearest to the planes of the triangles which meet there, so that edges stay
+    edges: the least of  sum_i a_i (n_i . (x - p_i))^2 + SOFT sum_i a_i |x - m|^2  over the cell's corners p_i, with
+    the triangle's normal n_i and area a_i and the corners' mean m. The grid has a cell about the origin, which makes
+    left and right alike.
+    """
+    corners = triangles.reshape(-1, 3)
+    cells, which = _numbered(np.round(corners / cell).astype(np.int64))
+
+    def summed(values: Array) -> Array:
+        return np.stack([np.bincount(which, column, len(cells)) for column in values.T], axis=1)
+
+    mean = summed(corners) / np.bincount(which)[:, None]
+    area, normal = areas_of(triangles)
+    n = np.repeat(normal, 3, axis=0)
+    an = np.repeat(area, 3)[:, None] * n
+    quadric = summed((an[:, :, None] * n[:, None, :]).reshape(-1, 9)).reshape(-1, 3, 3)
+    pull = summed(an * np.sum(n * (corners - mean[which]), axis=1)[:, None])
+    weight = np.trace(quadric, axis1=1, axis2=2)
+    soft = np.where(weight > 0, SOFT * weight, 1.0)[:, None, None] * np.eye(3)
+    best = mean + np.linalg.solve(quadric + soft, pull[:, :, None])[:, :, 0]
+    vertices = np.clip(best, (cells - 0.5) * cell, (cells + 0.5) * cell)
+    return _tidied(vertices, which.reshape(-1, 3))
+
+
+def _tidied(vertices: Array, faces: Array) -> tuple[Array, Array]:
+    """Without faces that have no area or are there twice, and without vertices that no face uses."""
+    faces = faces[areas_of(vertices[faces])[0] > 1e-12]
+    first = np.argmin(faces, axis=1)[:, None]
+    faces, _ = _numbered(np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1))
+    used, renumbered = np.unique(faces, return_inverse=True)
+    return vertices[used], renumbered.reshape(-1, 3)
+
+
+def areas_of(triangles: Array) -> tuple[Array, Array]:
+    """(N,) areas and (N, 3) unit normals of triangles (N, 3, 3); the normal is zero where the area is."""
+    cross = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
+    size = np.linalg.norm(cross, axis=1)
+    return 0.5 * size, cross / np.where(size > 0, size, 1.0)[:, None]
+
+
+def _numbered(rows: Array) -> tuple[Array, Array]:
+    """The different rows of integers (N, 3), and which of them each is; by one number a row, which sorts quickly."""
+    low = rows.min(axis=0, initial=0)
+    span = rows.max(axis=0, initial=0) - low + 1
+    key = ((rows[:, 0] - low[0]) * span[1] + rows[:, 1] - low[1]) * span[2] + rows[:, 2] - low[2]
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    return rows[first], which
+
+
+def _text_corners(path: Path, data: bytes) -> Array:
+    words = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", data)
+    if not words or len(words) != 3 * data.count(b"endfacet"):
+        raise _broken(path, f"has {len(words)} corners in {data.count(b'endfacet')} facets; each facet needs three")
+    try:
+        return np.array(words).astype(float).reshape(-1, 3, 3)
+    except ValueError as e:
+        raise _broken(path, f"has a corner that is not a number: {e}") from None
+
+
+def _broken(path: Path, problem: str) -> ReadError:
+    return ReadError(path, f"{problem}. Install it anew: pip install --force-reinstall {PACKAGE}")
+
+
+def _description(folder: Path) -> Path | None:
+    """The URDF in the package of a robot that comes with us."""
+    if folder.name not in DESCRIPTIONS or folder.parent != HERE:
         return None
     try:
         package = metadata.distribution(PACKAGE)
     except metadata.PackageNotFoundError:
         return None
-    path = Path(str(package.locate_file(f"cmeel.prefix/share/{PACKAGE}/robots/{DESCRIPTIONS[name]}")))
+    path = Path(str(package.locate_file(f"cmeel.prefix/share/{PACKAGE}/robots/{DESCRIPTIONS[folder.name]}")))
     return path if path.is_file() else None
+
+
+def _colours(root: ET.Element) -> dict[str, Colour]:
+    """The URDF's materials by name."""
+    out = {}
+    for material in root.findall("material"):
+        color = material.find("color")
+        if color is not None:
+            r, g, b = (round(255 * float(v)) for v in color.get("rgba", "").split()[:3])
+            out[material.get("name", "")] = (r, g, b)
+    return out
 
 
 def _fixed(root: ET.Element) -> dict[str, tuple[str, Array, Array]]:

@@ -9,8 +9,8 @@ import mujoco
 import numpy as np
 
 from phuma.robot_motion import RobotMotion
-from phuma.robots.meshes import visual_meshes
 from phuma.robots.robot import Robot
+from phuma.robots.shapes import robot_shapes
 from phuma.rotations import Array
 from phuma.skeleton import N_JOINTS, PARENTS
 
@@ -114,19 +114,19 @@ def _stage(width: int, height: int) -> mujoco.MjSpec:
 
 
 def _dress(spec: mujoco.MjSpec, robot: Robot) -> None:
-    """Show the robot's real shapes in place of the primitives, where they are installed."""
-    meshes = visual_meshes(robot)
-    if meshes is None:
-        return
+    """Show the robot's shapes in place of its geoms: what a browser shows too, and lighter than MuJoCo's own."""
     for geom in spec.geoms:
         geom.group = COLLISION
-    for body, placed in meshes.items():
-        for k, (path, pos, quat) in enumerate(placed):
-            name = f"{body}_{k}"
-            spec.add_mesh(name=name, file=str(path))
+    for body, shapes in robot_shapes(robot).items():
+        for k, shape in enumerate(shapes):
+            name = f"{body}/shape_{k}"
+            spec.add_mesh(
+                name=name, uservert=shape.vertices.ravel(), userface=shape.faces.ravel(),
+                inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL,  # a surface need not be closed
+            )  # fmt: skip
             spec.body(body).add_geom(
-                type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, pos=pos, quat=quat, group=SHOWN, contype=0,
-                conaffinity=0, mass=0, rgba=[0.30, 0.31, 0.34, 1] if "rubber" in path.stem else [0.72, 0.73, 0.75, 1],
+                type=mujoco.mjtGeom.mjGEOM_MESH, meshname=name, group=SHOWN, contype=0, conaffinity=0, mass=0,
+                rgba=[*(c / 255 for c in shape.colour), 1],
             )  # fmt: skip
 
 

@@ -14,6 +14,9 @@ LEFT, RIGHT, TRUNK = "#2a6fbb", "#d9722e", "#3c4048"
 CONTACT, GROUND = "#2f9e5b", "#b9bec7"
 KEPT, REJECTED = "#2f9e5b", "#c8403a"
 INK, FAINT = "#2b2f36", "#e7e9ed"
+FLIGHT = "#8a63c9"
+PERFORMERS = ("#7d8796", "#c2872c", "#7c5cbf", "#1f8f8a", "#a8577e", "#5d7f3a")
+"""Robots that are looked at together"""
 
 
 def figure(width: float, height: float) -> Figure:

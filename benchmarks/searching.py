@@ -1,0 +1,139 @@
+"""What looking for clips costs in a dataset with as many rows as the paper has clips: to open it, and to search it."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from building import PAPER_CLIPS, SECONDS, generate_recordings
+from phuma.building import BuildCfg, WorkCfg, build_dataset
+from phuma.dataset.dataset import Dataset, open_dataset
+from phuma.dataset.describe import save_description
+from phuma.dataset.manifest import write_manifest
+from phuma.dataset.search import METRICS, Search, facets, search
+from tables import markdown, save
+
+RECORDINGS = 11  # one of each type, built for real: where the rows come from
+OPENINGS, SEARCHES = 7, 60
+BROWSERS = 4
+SUBJECTS = 300
+
+
+def spread(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Rows until there are enough, each with a name of its own and metrics a little beside the original's."""
+    dice = random.Random(0)
+    for n in range(PAPER_CLIPS):
+        row = dict(rows[n % len(rows)])
+        subject, take = dice.randrange(SUBJECTS), n // len(rows)
+        row["recording"] = f"lab_{subject % 20:02d}/subject_{subject:03d}/{row['category']}_take_{take:04d}_poses.npz"
+        row["clip"] = f"{row['recording'].replace('/', '__')}__{n % len(rows):03d}"
+        row["source"] = f"lab_{subject % 20:02d}"
+        row["label"] = dice.choice([None, f"{row['category']} {dice.choice(('slowly', 'fast', 'in a circle'))}"])
+        for name in METRICS:
+            if row[name] is not None:
+                row[name] *= dice.uniform(0.95, 1.0)
+        yield row
+
+
+def make(folder: Path) -> Path:
+    """A dataset without clips, but for its rows."""
+    sources = generate_recordings(folder / "recordings", RECORDINGS)
+    build_dataset([sources], folder / "small", BuildCfg(("g1", "h1_2")), WorkCfg(jobs=1).runner())
+    small, out = open_dataset(folder / "small"), folder / "large"
+    out.mkdir()
+    write_manifest(out / "manifest.parquet", spread(small.rows()))
+    save_description(out, small.description)
+    return out
+
+
+def questions(dataset: Dataset) -> dict[str, list[Search]]:
+    """Typical searches, each in as many variants as it is asked."""
+    there = facets(dataset)
+    last = search(dataset, Search()).pages - 1
+    metrics = [m.name for m in there.metrics]
+
+    def each(make: Callable[[int], Search]) -> list[Search]:
+        return [make(n) for n in range(SEARCHES)]
+
+    def combined(n: int) -> Search:
+        return Search(
+            f"Subject_{n:03d} lab slowly", there.categories[n % len(there.categories)], None, "kept", None, "g1",
+            "fidelity", 50.0, 99.5, metrics[n % len(metrics)], n % 2 == 0,
+        )  # fmt: skip
+
+    return {
+        "nothing asked, first page": each(lambda n: Search()),
+        "nothing asked, last page": each(lambda n: Search(page=last)),
+        "a word": each(lambda n: Search(f"take_{n:04d}")),
+        "a word that is nowhere": each(lambda n: Search(f"nowhere{n}")),
+        "three words": each(lambda n: Search(f"SUBJECT_{n:03d} lab poses")),
+        "all rows by a metric": each(lambda n: Search(sort=metrics[n % len(metrics)], descending=n % 2 == 0)),
+        "all rows by a metric, last page": each(lambda n: Search(sort=metrics[n % len(metrics)], page=last)),
+        "a category by a metric": each(
+            lambda n: Search(category=there.categories[n % len(there.categories)], sort=metrics[n % len(metrics)])
+        ),
+        "rejected clips": each(lambda n: Search(verdict="rejected")),
+        "a metric's range": each(lambda n: Search(metric="fidelity", low=90.0, high=90 + n / 10)),
+        "words, category, robot, verdict, range and order": each(combined),
+    }
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - began)
+
+
+def opening(root: Path) -> list[object]:
+    """From nothing to the first page, as `phuma view` does it."""
+
+    def work() -> None:
+        dataset = open_dataset(root)
+        facets(dataset)
+        search(dataset, Search())
+
+    spent = [milliseconds(work) for _ in range(OPENINGS)]
+    return ["opening the dataset, what there is in it, and the first page", *figures(spent)]
+
+
+def figures(spent: list[float]) -> list[object]:
+    return [f"{statistics.median(spent):.0f}", f"{max(spent):.0f}"]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        root = make(Path(name))
+        opened = opening(root)
+        dataset = open_dataset(root)
+        asked = questions(dataset)
+        alone = {what: [milliseconds(lambda q=q: search(dataset, q)) for q in qs] for what, qs in asked.items()}
+        with ThreadPoolExecutor(BROWSERS) as pool:
+            every = [q for together in zip(*asked.values()) for q in together]
+            at_once = list(pool.map(lambda q: milliseconds(lambda: search(dataset, q)), every))
+    worst = max(max(spent) for spent in alone.values())
+    save(
+        "searching",
+        "What looking for clips costs",
+        f"A manifest of {PAPER_CLIPS:,} rows: those of {RECORDINGS} generated recordings of {SECONDS:g} s on two "
+        f"robots, built, repeated under other names and with other values. Each search {SEARCHES} times in as many variants, "
+        f"opening {OPENINGS} times, in milliseconds by the clock, in one process:",
+        markdown(
+            ["", "median, ms", "worst, ms"],
+            [
+                opened,
+                *([what, *figures(spent)] for what, spent in alone.items()),
+                [f"all of these searches, {BROWSERS} at once", *figures(at_once)],
+            ],
+        ),
+        f"The worst of {sum(map(len, alone.values()))} searches took {worst:.0f} ms (under 200 are wanted).",
+    )
+
+
+if __name__ == "__main__":
+    main()

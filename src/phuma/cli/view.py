@@ -1,0 +1,68 @@
+"""Look at a dataset, clips or recordings in the browser: human and robot, and what is known of every frame.
+
+A dataset shows a list of its clips, kept or not, to search, filter and sort. Other files are shown one by one: a
+robot's motion as it is, a human's on the robot. The page is served to this machine alone unless --host says otherwise;
+nothing is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import webbrowser
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from phuma.cli.options import add_options, command_parser, from_options
+from phuma.dataset.describe import load_description
+from phuma.dataset.layout import Layout
+from phuma.errors import ConfigError
+from phuma.libraries import DatasetLibrary, FilesLibrary
+from phuma.robots import load_robot
+from phuma.showing import DEFAULT_ROBOT
+from phuma.sources import ReadCfg
+from phuma.view.server import PORT, Viewer
+from phuma.view.session import Library
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("view", __doc__)
+    parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="a dataset, or clips and recordings")
+    parser.add_argument(
+        "--robot", action="append", default=[], metavar="R",
+        help="g1, h1_2 or a robot's folder, may be given more than once (default: the dataset's, else g1)",
+    )  # fmt: skip
+    parser.add_argument("--port", type=int, help=f"where the page is served; 0: a free one (default: {PORT} or next)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine)")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only say where the page is")
+    add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
+    args = parser.parse_args(argv)
+    if args.port is not None and not 0 <= args.port <= 65535:
+        raise ConfigError(f"--port {args.port}; expected 0 to 65535")
+    library = library_of(args.sources, args.robot, from_options(ReadCfg, args))
+    viewer = Viewer(library, args.host, args.port)
+
+    def ready() -> None:
+        print(f"{viewer.url}  (Ctrl-C ends it)", flush=True)
+        if not args.no_browser:
+            webbrowser.open(viewer.url)
+
+    with suppress(KeyboardInterrupt):
+        asyncio.run(viewer.serve(ready))
+    return 0
+
+
+def library_of(sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg) -> Library:
+    """One dataset, or any number of files."""
+    folders = [path for path in sources if path.is_dir()]
+    if not folders:
+        print(f"reading {len(sources)} file{'s' if len(sources) > 1 else ''} ...", file=sys.stderr)
+        return FilesLibrary(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg)
+    root = folders[0]
+    if len(sources) > 1:
+        raise ConfigError("one dataset at a time, or any number of files")
+    if not Layout(root).description.is_file():
+        raise ConfigError(f"{root} is no dataset: build one by `phuma build {root} --out DATASET`, or name its files")
+    names = dict.fromkeys([*load_description(root).robots, *robots])
+    return DatasetLibrary(root, [load_robot(name) for name in names])

@@ -1,0 +1,193 @@
+"""Looking for clips in a dataset: by words, by what they are and by any metric, a page at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, Literal
+
+from phuma.dataset.category import TYPES
+from phuma.dataset.dataset import Dataset
+from phuma.dataset.funnel import RULES
+from phuma.dataset.manifest import ask
+from phuma.dataset.scores import BESIDE, FIVE
+from phuma.dataset.select import SPLITS
+from phuma.errors import ConfigError
+
+PAGE_ROWS = 50
+VERDICTS = {"kept": "kept", "rejected": "NOT kept"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column to sort and to filter by."""
+
+    name: str
+    label: str
+    unit: str
+    better: Literal["high", "low"]
+
+
+METRICS = {
+    metric.name: metric
+    for metric in (
+        *(Metric(r.name, r.label, r.unit, "high" if r.bound == "above" else "low") for r in RULES),
+        *(Metric(s.name, s.label, s.unit, "high" if s.worse == "low" else "low") for s in (*FIVE, *BESIDE)),
+    )
+}
+"""What curation and retargeting measured, by the column's name"""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which rows: all that is given holds together. Order is by `sort`, rows without a value last, then by clip and
+    robot."""
+
+    text: str = ""
+    """Words; each has to be in the recording's name, the clip's, its label, category or source, whatever the case"""
+    category: str | None = None
+    split: str | None = None
+    verdict: str | None = None
+    """kept or rejected"""
+    source: str | None = None
+    robot: str | None = None
+    metric: str | None = None
+    low: float | None = None
+    """of `metric`, at least"""
+    high: float | None = None
+    """of `metric`, at most"""
+    sort: str | None = None
+    """A metric"""
+    descending: bool = False
+    page: int = 0
+
+    def __post_init__(self) -> None:
+        _one_of("verdict", self.verdict, VERDICTS)
+        _one_of("metric", self.metric, METRICS)
+        _one_of("metric", self.sort, METRICS)
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if value is not None and not isfinite(value):
+                raise ConfigError(f"{name} is {value}; expected a number")
+            if value is not None and not self.metric:
+                raise ConfigError(f"{name} is {value:g}, but of which metric? There are: {', '.join(METRICS)}")
+        if self.page < 0:
+            raise ConfigError(f"page {self.page}; the first is 0")
+        if not self.text.isascii() and any("\ud800" <= c <= "\udfff" for c in self.text):
+            raise ConfigError(f"the text {self.text!r} is no Unicode")
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of what was found."""
+
+    total: int
+    """rows on all pages"""
+    page: int
+    pages: int
+    rows: list[dict[str, Any]]
+    """at most 50, none on a page behind the last; `value` is the metric sorted by, else the one filtered by"""
+
+
+@dataclass(frozen=True)
+class Facets:
+    """What there is to choose from."""
+
+    rows: int
+    kept: int
+    """of these"""
+    robots: tuple[str, ...]
+    categories: tuple[str, ...]
+    splits: tuple[str, ...]
+    sources: tuple[str, ...]
+    metrics: tuple[Metric, ...]
+    """those that any row has a value of"""
+
+
+def search(dataset: Dataset, wanted: Search) -> Page:
+    """A page of the manifest's rows. Safe from several threads at once: each call asks by a cursor of its own."""
+    with _cursor(dataset) as database:
+        condition, values = _condition(database, wanted)
+        total = ask(database, f"SELECT count(*) FROM searched WHERE {condition}", values)[1][0][0]
+        pages = -(-total // PAGE_ROWS)
+        rows: list[dict[str, Any]] = []
+        if wanted.page < pages:
+            first = wanted.page * PAGE_ROWS
+            names, found = ask(database, _rows_sql(wanted, condition), [*values, PAGE_ROWS, first])
+            rows = [dict(zip(names, row)) for row in found]
+    return Page(total, wanted.page, pages, rows)
+
+
+def facets(dataset: Dataset) -> Facets:
+    """What `search` can be asked for in this dataset; from any thread, as `search`."""
+    with _cursor(dataset) as database:
+        counts = ", ".join(f"count({name})" for name in METRICS)
+        rows, kept, *valued = ask(database, f"SELECT count(*), count(*) FILTER (kept), {counts} FROM searched")[1][0]
+        return Facets(
+            rows=rows,
+            kept=kept,
+            robots=_in_order(_present(database, "robot"), dataset.description.robots),
+            categories=_in_order(_present(database, "category"), TYPES),
+            splits=_in_order(_present(database, "split"), SPLITS),
+            sources=_present(database, "source"),
+            metrics=tuple(metric for metric, count in zip(METRICS.values(), valued) if count),
+        )
+
+
+def _cursor(dataset: Dataset) -> Any:
+    """A connection of the caller's own to the dataset's database, in which the first to come makes `searched`."""
+    with _MAKING:
+        ask(dataset.database, _TABLE)
+        return dataset.database.cursor()
+
+
+_MAKING = threading.Lock()
+_FIELDS = """clip, robot, recording, start, "end", category, split, kept, coalesce(reasons, []) AS reasons, label,
+    coalesce(mirrored, false) AS mirrored"""
+# Rows in their order, so that a row's number stands for clip and robot, and what words are looked for in, made once:
+# that is what makes a search quick. Words hold no white space, so none matches across two columns. A number that is
+# none counts as missing, and JSON knows no such number.
+_TABLE = f"""CREATE TABLE IF NOT EXISTS searched AS SELECT {_FIELDS}, source,
+    {", ".join(f"CASE WHEN isfinite({name}) THEN {name} END AS {name}" for name in METRICS)},
+    lower(concat_ws(chr(10), recording, clip, label, category, source)) AS words
+    FROM manifest ORDER BY clip, robot"""
+
+
+def _condition(database: Any, wanted: Search) -> tuple[str, list[Any]]:
+    """SQL, and the values for its question marks: what comes from outside is never part of the SQL."""
+    tests: list[tuple[str, list[Any]]] = [("true", [])]
+    tests += [("contains(words, lower(?))", [word]) for word in dict.fromkeys(wanted.text.split())]
+    for column in ("category", "split", "source", "robot"):
+        if value := getattr(wanted, column):
+            _one_of(column, value, _present(database, column))
+            tests.append((f"{column} = ?", [value]))
+    if wanted.verdict:
+        tests.append((VERDICTS[wanted.verdict], []))
+    for value, sign in ((wanted.low, ">="), (wanted.high, "<=")):
+        if wanted.metric and value is not None:
+            tests.append((f"{wanted.metric} {sign} ?", [value]))
+    return " AND ".join(test for test, _ in tests), [value for _, given in tests for value in given]
+
+
+def _rows_sql(wanted: Search, condition: str) -> str:
+    order = [f"{wanted.sort} {'DESC' if wanted.descending else 'ASC'} NULLS LAST"] if wanted.sort else []
+    return f"""SELECT clip, robot, recording, start, "end", category, split, kept, reasons, label, mirrored,
+        {wanted.sort or wanted.metric or "NULL"} AS value
+        FROM searched WHERE {condition} ORDER BY {", ".join([*order, "rowid"])} LIMIT ? OFFSET ?"""
+
+
+def _present(database: Any, column: str) -> tuple[str, ...]:
+    sql = f"SELECT DISTINCT {column} FROM searched WHERE {column} IS NOT NULL ORDER BY ALL"
+    return tuple(str(row[0]) for row in ask(database, sql)[1])
+
+
+def _in_order(present: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Those that are known in their own order, then the others."""
+    return (*(name for name in known if name in present), *(name for name in present if name not in known))
+
+
+def _one_of(what: str, value: str | None, valid: Any) -> None:
+    if value and value not in valid:
+        raise ConfigError(f"unknown {what} {value!r}; there are: {', '.join(valid) or 'none'}")

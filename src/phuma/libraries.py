@@ -1,0 +1,182 @@
+"""What the viewer is given to look at: a dataset, or files of any kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from phuma.dataset.dataset import Dataset, Entry
+from phuma.dataset.search import PAGE_ROWS, Search, facets, search
+from phuma.errors import ConfigError
+from phuma.retargeting import DEFAULT_METHOD, METHODS
+from phuma.robots import Robot
+from phuma.showing import (
+    STORED,
+    Piece,
+    perform,
+    piece_of_entry,
+    pieces_of,
+    show_of,
+    stored_performer,
+)
+from phuma.sources import ReadCfg
+from phuma.view.session import Opened
+from phuma.view.show import Performer
+from phuma.view.telling import Choice
+
+MOST = 6  # performers at once
+REMEMBERED = 32  # pieces and performances
+
+
+class DatasetLibrary:
+    """The clips of a dataset, kept or not. Nothing is written."""
+
+    def __init__(self, root: Path, robots: Sequence[Robot]) -> None:
+        self._dataset = Dataset(root)
+        self._robots = {robot.name: robot for robot in robots}
+        """That clips can be put on: those of the dataset, and others that were asked for"""
+        self._perform = Performances()
+        self._entry = lru_cache(maxsize=REMEMBERED)(self._dataset.entry)
+
+    def about(self) -> dict[str, Any]:
+        found = facets(self._dataset)
+        metrics = [asdict(metric) for metric in found.metrics]
+        return {"title": self._dataset.root.resolve().name, **asdict(found), "metrics": metrics}
+
+    def find(self, request: Mapping[str, str]) -> dict[str, Any]:
+        return asdict(search(self._dataset, search_of(request)))
+
+    def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
+        entry = self._entry(clip, robot)
+        stored = {f"{e.row['robot']}:{STORED}": e for e in self._dataset.entries_of(clip) if e.row["file"]}
+        first = f"{entry.row['robot']}:{STORED}"
+        chosen = performers if performers is not None else [first] if first in stored else []
+        piece = piece_of_entry(entry)
+        titles = {name: _stored_title(e) for name, e in stored.items()}
+        done = {e.row["robot"]: e.row["method"] for e in stored.values()}
+        titles |= method_titles(self._robots, piece, leave_out=done)
+        check_choice(chosen, titles)
+
+        def performer(name: str) -> Performer:
+            if name in stored:
+                return stored_performer(piece_of_entry(stored[name]), self._robots[stored[name].row["robot"]])
+            return self._perform.get(clip, name, piece, self._robots)
+
+        return Opened(show_of(piece, [performer(name) for name in chosen]), choices_of(titles, chosen))
+
+
+class FilesLibrary:
+    """Clips, recordings and robot motions, by file."""
+
+    def __init__(self, paths: Sequence[Path], robots: Sequence[Robot], read_cfg: ReadCfg) -> None:
+        pieces = [piece for path in paths for piece in pieces_of(path, read_cfg)]
+        self._pieces = {f"{k}": piece for k, piece in enumerate(pieces)}
+        self._robots = {robot.name: robot for robot in robots}
+        self._perform = Performances()
+
+    def about(self) -> dict[str, Any]:
+        kept = sum(all(m.passed for m in piece.measures) for piece in self._pieces.values())
+        title = next(iter(self._pieces.values())).title if len(self._pieces) == 1 else f"{len(self._pieces)} motions"
+        nothing: dict[str, Any] = dict.fromkeys(("robots", "categories", "splits", "sources", "metrics"), ())
+        return {"title": title, "rows": len(self._pieces), "kept": kept, **nothing}
+
+    def find(self, request: Mapping[str, str]) -> dict[str, Any]:
+        """By words and verdict."""
+        wanted = search_of(request)
+        rows = [self._row(name, piece) for name, piece in self._pieces.items()]
+        words = wanted.text.lower().split()
+        rows = [row for row in rows if all(word in row["recording"].lower() for word in words)]
+        if wanted.verdict:
+            rows = [row for row in rows if row["kept"] == (wanted.verdict == "kept")]
+        first = wanted.page * PAGE_ROWS
+        pages = -(-len(rows) // PAGE_ROWS)
+        return {"total": len(rows), "page": wanted.page, "pages": pages, "rows": rows[first : first + PAGE_ROWS]}
+
+    def _row(self, name: str, piece: Piece) -> dict[str, Any]:
+        start, end = piece.span
+        reasons = [str(m) for m in piece.measures if not m.passed]
+        return {
+            "clip": name, "robot": None, "recording": piece.title, "start": start, "end": end, "category": None,
+            "split": None, "kept": not reasons, "reasons": reasons, "label": None, "mirrored": False, "value": None,
+        }  # fmt: skip
+
+    def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
+        if clip not in self._pieces:
+            raise ConfigError(f"no motion {clip!r} is open")
+        piece = self._pieces[clip]
+        titles = method_titles(self._robots, piece)
+        if piece.motion is not None:
+            here = stored_performer(piece, self._robots.get(piece.motion.robot))
+            titles = {here.id: here.title, **titles}
+        first = [next(iter(titles))] if piece.motion is not None else [f"{next(iter(self._robots))}:{DEFAULT_METHOD}"]
+        chosen = performers if performers is not None else first
+        check_choice(chosen, titles)
+        found = [
+            here if piece.motion is not None and name == here.id else self._perform.get(clip, name, piece, self._robots)
+            for name in chosen
+        ]
+        return Opened(show_of(piece, found), choices_of(titles, chosen))
+
+
+class Performances:
+    """Clips put on robots while somebody looks: one at a time, and the last ones are remembered."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._done: dict[tuple[str, str], Performer] = {}
+
+    def get(self, clip: str, choice: str, piece: Piece, robots: Mapping[str, Robot]) -> Performer:
+        """By a choice `ROBOT:METHOD`."""
+        robot, _, method = choice.partition(":")
+        assert piece.clip is not None
+        with self._lock:
+            if (clip, choice) not in self._done:
+                self._done[clip, choice] = perform(piece.clip, robots[robot], method)
+                while len(self._done) > REMEMBERED:
+                    del self._done[next(iter(self._done))]
+            return self._done[clip, choice]
+
+
+def search_of(request: Mapping[str, str]) -> Search:
+    """From the words of a web address."""
+    names = ("text", "category", "split", "verdict", "source", "robot", "metric", "sort")
+    given: dict[str, Any] = {name: request[name] for name in names if request.get(name)}
+    for name, key in (("low", "min"), ("high", "max"), ("page", "page")):
+        if request.get(key):
+            try:
+                given[name] = int(request[key]) if name == "page" else float(request[key])
+            except ValueError:
+                raise ConfigError(f"{key} is {request[key]!r}; expected a number") from None
+    return Search(**given, descending=request.get("descending") == "1")
+
+
+def method_titles(
+    robots: Mapping[str, Robot], piece: Piece, leave_out: Mapping[str, str | None] | None = None
+) -> dict[str, str]:
+    """Choice and title of every robot by every method, but for those that are stored; nothing without a human."""
+    if piece.clip is None:
+        return {}
+    stored = leave_out or {}
+    # The best method first.
+    return {f"{r}:{m}": f"{r} by {m}" for r in robots for m in reversed(METHODS) if stored.get(r) != m}
+
+
+def check_choice(chosen: Sequence[str], titles: Mapping[str, str]) -> None:
+    for name in chosen:
+        if name not in titles:
+            raise ConfigError(f"nobody performs this as {name!r}; there are: {', '.join(titles)}")
+    if len(set(chosen)) > MOST:
+        raise ConfigError(f"{len(set(chosen))} robots at once; at most {MOST}")
+
+
+def choices_of(titles: Mapping[str, str], chosen: Sequence[str]) -> tuple[Choice, ...]:
+    return tuple(Choice(name, title, name in chosen) for name, title in titles.items())
+
+
+def _stored_title(entry: Entry) -> str:
+    method = entry.row["method"]
+    return f"{entry.row['robot']}{f' by {method}' if method else ''} (stored)"

@@ -1,0 +1,220 @@
+"""From a clip and the robots that perform it to what is looked at: every frame measured, faults marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from phuma.clip import Clip, Measure
+from phuma.clipfile import is_clip, load_clip
+from phuma.curation import Curation, curate
+from phuma.curation.frames import causes, clip_frames
+from phuma.dataset.dataset import Dataset, Entry
+from phuma.dataset.layout import Layout
+from phuma.errors import ConfigError
+from phuma.files.probe import Probe
+from phuma.motion import Provenance
+from phuma.retargeting import DEFAULT_METHOD, FIVE, retarget_motion
+from phuma.retargeting import metrics as limits
+from phuma.retargeting.frames import robot_frames
+from phuma.robot_file import is_robot_motion, load_robot_motion
+from phuma.robot_motion import RobotMotion
+from phuma.robots import Robot, load_robot
+from phuma.rotations import Array
+from phuma.skeleton import REGIONS
+from phuma.sources import ReadCfg, read_all
+from phuma.view.show import Lane, Performer, Show, Track
+
+IN_CONTACT = limits.IN_CONTACT
+DEFAULT_ROBOT = "g1"
+STORED = "stored"
+
+
+def perform(clip: Clip, robot: Robot, method: str = DEFAULT_METHOD) -> Performer:
+    """Put a clip on a robot."""
+    motion = retarget_motion(clip.motion, clip.contact, robot, method)
+    return performer(f"{robot.name}:{method}", f"{robot.name} by {method}", motion, robot)
+
+
+def performer(name: str, title: str, motion: RobotMotion, robot: Robot) -> Performer:
+    """A robot's motion with what is wrong in which frame."""
+    motion = motion.reordered(robot.joint_names)
+    frames = robot_frames(motion, robot)
+    stands = motion.contact > IN_CONTACT
+    tracks = [] if frames.position_error is None or frames.direction_error is None else [
+        Track("position error", "cm", 100 * frames.position_error, (100 * limits.POSITION_LIMIT,)),
+        Track("direction error", "deg", frames.direction_error, (limits.DIRECTION_LIMIT,)),
+    ]  # fmt: skip
+    tracks += [
+        Track("joint use", "% of range", frames.joint_use, (100 * limits.MARGIN,)),
+        Track("slip of standing soles", "cm/s", 100 * _largest(frames.slip), (100 * limits.SLIP_LIMIT,)),
+        Track("standing soles off the ground", "mm",
+              1000 * _largest(np.where(stands, np.abs(frames.height), np.nan)), (1000 * limits.HEIGHT_LIMIT,)),
+    ]  # fmt: skip
+    scores = motion.report.get("metrics", {})
+    return Performer(
+        name, title, robot, motion, frames.over, frames.slips, tuple(tracks),
+        {metric.replace("_", "-"): scores[metric] for metric in FIVE if metric in scores},
+        tuple(motion.report.get("flags", ())),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A motion to be looked at, before it is decided who performs it."""
+
+    title: str
+    clip: Clip | None
+    """The human's; None where only a robot's motion is known"""
+    motion: RobotMotion | None = None
+    """A robot's that is stored with it"""
+    measures: tuple[Measure, ...] = ()
+    facts: tuple[tuple[str, str], ...] = ()
+    lanes: tuple[Lane, ...] = ()
+    path: Path | None = None
+    """A file to give to `phuma share` or `phuma render`"""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """Seconds in its recording."""
+        if self.clip is not None:
+            return self.clip.start, self.clip.end
+        start = self.motion.provenance.start if self.motion is not None else 0.0
+        return start, start + (self.motion.duration if self.motion is not None else 0.0)
+
+
+def pieces_of(path: Path, read_cfg: ReadCfg | None = None) -> list[Piece]:
+    """What any file of motion holds: a robot's motion, a clip, or a recording's people, each whole."""
+    probe = Probe(path)
+    if is_robot_motion(probe):
+        entry = stored_entry(path)
+        if entry is not None:
+            return [piece_of_entry(entry)]
+        motion = load_robot_motion(path)
+        return [Piece(path.name, None, motion, facts=_origin(motion.provenance), path=path)]
+    if is_clip(probe):
+        clip = load_clip(path)
+        return [Piece(path.name, clip, None, clip.verdict.measures, _origin(clip.motion.provenance), path=path)]
+    curations = [curate(motion) for motion in read_all(path, read_cfg)]
+    names = [f"{path.name}, person {k + 1}" if len(curations) > 1 else path.name for k in range(len(curations))]
+    return [_recording(name, curation, path) for name, curation in zip(names, curations)]
+
+
+def _recording(name: str, curation: Curation, path: Path) -> Piece:
+    whole = Clip(curation.motion, curation.contact, curation.verdict, curation.ground)
+    lost = np.ones(len(whole.motion), dtype=bool)
+    for clip in curation.clips:
+        if clip.verdict.kept:
+            first = round((clip.start - whole.start) * whole.motion.fps)
+            lost[first : first + len(clip.motion)] = False
+    facts = _origin(curation.motion.provenance)
+    lanes = (Lane("in no clip that is kept", "reason", lost),) if lost.any() else ()
+    return Piece(name, whole, None, whole.verdict.measures, facts, lanes, path)
+
+
+def piece_of_entry(entry: Entry) -> Piece:
+    """A clip of a dataset, with its own verdict."""
+    row = entry.row
+    clip = entry.human() if row["human_file"] else None
+    measures = [] if clip is None else [
+        Measure(m.name, row[m.name], row[f"{m.name}_limit"], m.bound, m.unit)
+        for m in clip.verdict.measures if row.get(m.name) is not None
+    ]  # fmt: skip
+    named = [(name, row[name]) for name in ("category", "split", "label", "source", "format", "licence")]
+    facts = [(name, str(value)) for name, value in [*named, ("clip", entry.id)] if value]
+    facts += [("note", note) for note in row["notes"] or ()]
+    motion, path = (entry.motion(), entry.path) if row["file"] else (None, None)
+    return Piece(row["recording"], clip, motion, tuple(measures), tuple(facts), (), path)
+
+
+def stored_entry(path: Path) -> Entry | None:
+    """The clip of a dataset whose robot's motion this file is."""
+    for root in path.resolve().parents:
+        if Layout(root).description.is_file():
+            return Dataset(root).entry_of_file(path.resolve().relative_to(root).as_posix())
+    return None
+
+
+def stored_performer(piece: Piece, robot: Robot | None = None) -> Performer:
+    """The robot's motion that a piece comes with."""
+    assert piece.motion is not None
+    robot = robot or load_robot(piece.motion.robot)
+    method = piece.motion.report.get("method")
+    return performer(f"{robot.name}:{STORED}", f"{robot.name}{f' by {method}' if method else ''}", piece.motion, robot)
+
+
+def performers_of(piece: Piece, robots: Sequence[Robot], methods: Sequence[str]) -> list[Performer]:
+    """Each robot by each method. Without methods, the motion that is stored, or the default method."""
+    if piece.motion is not None and not methods:
+        return [stored_performer(piece, robots[0] if robots else None)]
+    if piece.clip is None:
+        raise ConfigError(f"{piece.title} holds a robot's motion alone; to compare, give the recording or its clip")
+    if not robots:
+        robots = [load_robot(piece.motion.robot if piece.motion is not None else DEFAULT_ROBOT)]
+    return [perform(piece.clip, robot, method) for robot in robots for method in methods or [DEFAULT_METHOD]]
+
+
+def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
+    """A piece and its performers together. Without a human, the first robot's own contacts are shown."""
+    clip = piece.clip
+    if clip is None and not performers:
+        raise ConfigError(f"{piece.title}: choose a robot, no human is known")
+    fps = clip.motion.fps if clip is not None else performers[0].motion.fps
+    contact = clip.contact.ratio if clip is not None else performers[0].motion.contact
+    lanes = _contact_lanes(contact)
+    tracks: tuple[Track, ...] = ()
+    if clip is not None:
+        frames = clip_frames(clip.motion, clip.contact)
+        lanes += [Lane(name.replace("_", " "), "reason", bad) for name, bad in causes(frames, piece.measures).items()]
+        tracks = _human_tracks(frames, piece.measures)
+    for p in performers:
+        of = f"{p.title}: " if len(performers) > 1 else ""
+        faults = {"joint beyond its limit": np.any(p.over, axis=1), "standing sole slides": np.any(p.slips, axis=1)}
+        lanes += [Lane(of + name, "violation", bad) for name, bad in faults.items() if bad.any()]
+    reasons = tuple(str(m) for m in piece.measures if not m.passed)
+    start, end = piece.span
+    return Show(
+        piece.title, f"{start:.1f} to {end:.1f} s", fps, None if clip is None else clip.motion, contact,
+        tuple(performers), (*lanes, *piece.lanes), tracks, piece.measures, not reasons if piece.measures else None,
+        reasons, piece.facts, None if piece.path is None else str(piece.path),
+    )  # fmt: skip
+
+
+def _origin(provenance: Provenance) -> tuple[tuple[str, str], ...]:
+    facts = [("source", provenance.source), ("format", provenance.format), ("licence", provenance.licence)]
+    return (*facts, *(("note", note) for note in provenance.notes))
+
+
+def _contact_lanes(contact: Array) -> list[Lane]:
+    stands = contact > IN_CONTACT
+    lanes = [Lane(region.replace("_", " "), "contact", stands[:, r]) for r, region in enumerate(REGIONS)]
+    flight = np.logical_not(stands.any(axis=1))
+    return [*lanes, Lane("no sole at the ground", "flight", flight)] if flight.any() else lanes
+
+
+def _human_tracks(frames: object, measures: Sequence[Measure]) -> tuple[Track, ...]:
+    """What the filters look at, with their limits."""
+    by_name = {m.name: m for m in measures}
+
+    def held_against(*names: str) -> tuple[float, ...]:
+        return tuple(by_name[name].limit for name in names if name in by_name)
+
+    return tuple(
+        Track(field.replace("_", " "), unit, getattr(frames, field), held_against(*names))
+        for field, unit, names in (
+            ("root_jerk", "m/s^3", ("root_jerk",)),
+            ("contact_score", "", ("contact_score",)),
+            ("pelvis_height", "m", ("pelvis_min", "pelvis_max")),
+            ("pelvis_support", "m", ("pelvis_support",)),
+            ("spine_support", "m", ("spine_support",)),
+        )
+    )
+
+
+def _largest(values: Array) -> Array:
+    """(T,) over the soles; nan where there is none."""
+    some = np.isfinite(values).any(axis=1)
+    return np.where(some, np.max(np.where(np.isfinite(values), values, -np.inf), axis=1), np.nan)

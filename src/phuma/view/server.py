@@ -1,0 +1,206 @@
+"""The server behind `phuma view`: a page, a search, and a stage for every browser, all on one port.
+
+    GET /, /page.css, /page.js      the page
+    GET /api/about, /api/clips      what there is, as JSON
+    /session                        WebSocket: what the page asks for and is told
+    /stage/TOKEN/                   viser's page and its WebSocket, for the session of that token
+
+Each session has a viser server of its own on a port of loopback that nobody else knows of; its traffic is passed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gzip
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from http import HTTPStatus
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from phuma.errors import PhumaError, missing_extra
+from phuma.view.session import Library, Message, Session
+
+PORT = 8080
+"""or one of the next that is free"""
+MOST_SESSIONS = 12
+LONGEST_MESSAGE = 64 * 1024
+PAGES = {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}
+KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+POLICY = "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'self'; base-uri 'none'"
+"""of our page; viser's own needs more and gets none"""
+
+
+ONLY_THE_PICTURE = b"<style>body * { visibility: hidden } canvas { visibility: visible }</style>"
+
+
+class Viewer:
+    """Serves a library until it is stopped."""
+
+    def __init__(self, library: Library, host: str = "127.0.0.1", port: int | None = None) -> None:
+        self.host, self.port = host, port
+        self._library = library
+        self._sessions: dict[str, Session] = {}
+
+    @property
+    def url(self) -> str:
+        shown = "localhost" if self.host in (*LOOPBACK, "0.0.0.0", "::") else self.host
+        return f"http://{shown}:{self.port}/"
+
+    async def serve(self, ready: Callable[[], None] = lambda: None) -> None:
+        """Until cancelled. A port of 0 is a free one; `ready` is called when there is one."""
+        try:
+            from websockets.asyncio.server import serve
+        except ModuleNotFoundError as e:
+            raise missing_extra(e, "the viewer") from None
+        for port in range(PORT, PORT + 20) if self.port is None else [self.port]:
+            try:
+                server = await serve(
+                    self._talk, self.host, port, process_request=self._answer, compression=None,
+                    select_subprotocol=lambda _, offered: offered[0] if offered else None, logger=_quiet(),
+                )  # fmt: skip
+                break
+            except OSError as e:
+                fault = e
+        else:
+            where = f"{self.host}:{port}"
+            raise PhumaError(f"cannot listen on {where}: {fault.strerror or fault}; --port 0 finds a free port")
+        self.port = next(iter(server.sockets)).getsockname()[1]
+        try:
+            ready()
+            await server.wait_closed()
+        finally:
+            server.close()
+            for session in self._sessions.values():
+                session.close()
+
+    # What is asked for by GET.
+
+    async def _answer(self, connection: Any, request: Any) -> Any:
+        """A response; None lets a WebSocket through."""
+        headers, url = request.headers, urlsplit(request.path)
+        if not self._trusted(headers.get("Host", ""), headers.get("Origin")):
+            return _response(HTTPStatus.FORBIDDEN, "text/plain", b"this address is not served here")
+        upgrade = headers.get("Upgrade", "").lower() == "websocket"
+        if url.path.startswith("/stage/"):
+            if url.path.split("/")[2] not in self._sessions:
+                return _response(HTTPStatus.NOT_FOUND, "text/plain", b"no such session")
+            return None if upgrade else _response(HTTPStatus.OK, KINDS[".html"], *_viser_page())
+        if upgrade:
+            return None if url.path == "/session" else _response(HTTPStatus.NOT_FOUND, "text/plain", b"nothing here")
+        if url.path in PAGES:
+            name = PAGES[url.path]
+            kind = KINDS[name[name.rindex(".") :]]
+            return _response(HTTPStatus.OK, kind, _page(name), headers=(("Content-Security-Policy", POLICY),))
+        if url.path == "/api/about":
+            return _json(HTTPStatus.OK, await asyncio.to_thread(self._library.about))
+        if url.path == "/api/clips":
+            request_of = dict(parse_qsl(url.query))
+            try:
+                return _json(HTTPStatus.OK, await asyncio.to_thread(self._library.find, request_of))
+            except PhumaError as e:
+                return _json(HTTPStatus.BAD_REQUEST, {"error": str(e)})
+        return _response(HTTPStatus.NOT_FOUND, "text/plain", b"nothing here")
+
+    def _trusted(self, host: str, origin: str | None) -> bool:
+        """Whether a page of ours asks: one from elsewhere must not reach a server on loopback under another name."""
+        name = urlsplit(f"//{host}").hostname
+        if self.host in LOOPBACK and name not in LOOPBACK:
+            return False
+        return origin is None or urlsplit(origin).netloc == host
+
+    # What is said over a WebSocket.
+
+    async def _talk(self, connection: Any) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        path = urlsplit(connection.request.path).path
+        with contextlib.suppress(ConnectionClosed):
+            if path == "/session":
+                await self._hold_session(connection)
+            else:
+                await self._pass_on(connection, self._sessions[path.split("/")[2]])
+
+    async def _hold_session(self, connection: Any) -> None:
+        async def send(message: Message) -> None:
+            await connection.send(json.dumps(message))
+
+        if len(self._sessions) >= MOST_SESSIONS:
+            await send({"type": "error", "text": f"{MOST_SESSIONS} pages are open already: close one and reload"})
+            return
+        session = Session(self._library, send)
+        self._sessions[session.token] = session
+        playing = asyncio.create_task(session.run())
+        try:
+            await session.greet()
+            async for text in connection:
+                with contextlib.suppress(json.JSONDecodeError):
+                    await session.handle(json.loads(text[:LONGEST_MESSAGE]))
+        finally:
+            playing.cancel()
+            del self._sessions[session.token]
+            await asyncio.to_thread(session.close)
+
+    async def _pass_on(self, outer: Any, session: Session) -> None:
+        """Between a browser and viser, both ways, until either ends."""
+        from websockets.asyncio.client import connect
+
+        protocols = [outer.subprotocol] if outer.subprotocol else None
+        address = f"ws://127.0.0.1:{session.port}"
+        async with connect(address, subprotocols=protocols, compression=None, max_size=None) as inner:
+            ways = [asyncio.create_task(_pump(a, b)) for a, b in ((outer, inner), (inner, outer))]
+            try:
+                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                for way in ways:
+                    way.cancel()
+
+
+async def _pump(source: Any, sink: Any) -> None:
+    async for message in source:
+        await sink.send(message)
+
+
+def _json(status: HTTPStatus, value: Any) -> Any:
+    return _response(status, "application/json", json.dumps(value).encode())
+
+
+def _response(
+    status: HTTPStatus, kind: str, body: bytes, encoding: str | None = None, headers: tuple[tuple[str, str], ...] = ()
+) -> Any:
+    from websockets.datastructures import Headers
+    from websockets.http11 import Response
+
+    given = [
+        ("Content-Type", f"{kind}; charset=utf-8"), ("Content-Length", str(len(body))), ("Connection", "close"),
+        ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"), ("Referrer-Policy", "no-referrer"),
+        *headers, *([("Content-Encoding", encoding)] if encoding else []),
+    ]  # fmt: skip
+    return Response(status.value, status.phrase, Headers(given), body)
+
+
+@lru_cache(maxsize=8)
+def _page(name: str) -> bytes:
+    return (resources.files("phuma.view") / "page" / name).read_bytes()
+
+
+@lru_cache(maxsize=1)
+def _viser_page() -> tuple[bytes, str]:
+    """viser's client, one file, packed; our page has the controls, so all of its own but the picture is hidden."""
+    client = (resources.files("viser") / "client" / "build" / "index.html").read_bytes()
+    head, end, rest = client.partition(b"</head>")
+    return gzip.compress(head + ONLY_THE_PICTURE + end + rest), "gzip"
+
+
+def _quiet() -> Any:
+    """websockets reports every answered GET as a failed handshake."""
+    import logging
+
+    logger = logging.getLogger("phuma.view.server")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger

@@ -1,0 +1,407 @@
+"""A clip in a viser scene: the person, the robots, the ground, and what is known of the frame.
+
+Everything is placed below one node, `/world`. To follow a motion is to move that node, so the camera is the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from phuma import rotations as rot
+from phuma.errors import ConfigError
+from phuma.robots.kinematics import body_poses
+from phuma.robots.shapes import Shape, robot_shapes
+from phuma.rotations import Array
+from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
+from phuma.view import style
+from phuma.view.figure import (
+    BONE_RADIUS,
+    BONES,
+    HEAD_RADIUS,
+    JOINT_RADIUS,
+    Figure,
+    bone_colours,
+    figure_of,
+    joint_colours,
+    side_colour,
+)
+from phuma.view.show import Performer, Show
+
+LayoutName = Literal["overlay", "side"]
+LAYOUTS = get_args(LayoutName)
+SPACING = 1.1  # m between figures that stand side by side
+IN_CONTACT = 0.5
+SEE_THROUGH = 0.45  # of a robot with a skeleton inside
+PATH_EVERY = 3  # frames
+FOLLOW_SECONDS = 1.0  # over which the camera's way is smoothed
+CAMERA, LOOK_AT, FOV = (2.2, -2.2, 1.3), (0.0, 0.0, 0.72), 0.7
+"""m before the middle of the figures and beside it, in the frame of the way they face; rad"""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What is to be seen."""
+
+    human: bool = True
+    robots: bool = True
+    paths: bool = True
+    contacts: bool = True
+    violations: bool = True
+
+    def changed(self, what: Mapping[Any, Any]) -> Shown:
+        for name, value in what.items():
+            if name not in {f.name for f in fields(self)} or not isinstance(value, bool):
+                raise ConfigError(f"cannot show {name} {value!r}; there are: {', '.join(f.name for f in fields(self))}")
+        return replace(self, **what)
+
+
+class Stage:
+    """Draws one show at a time in the scene of a viser server."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self.layout: LayoutName = "overlay"
+        self.follow = True
+        self.shown = Shown()
+        self.frame = 0
+        self._figures: list[_Person | _Robot] = []
+        scene = server.scene
+        scene.set_up_direction("+z")
+        scene.configure_default_lights(enabled=True, cast_shadow=False)
+        scene.world_axes.visible = False
+        self._world = scene.add_frame("/world", show_axes=False)
+        scene.add_grid(
+            "/world/ground", infinite_grid=True, cell_size=0.5, section_size=1.0, cell_color=_rgb("#dfe2e7"),
+            section_color=_rgb("#c3c8d0"), fade_distance=14.0, plane_color=_rgb("#f4f5f7"), plane_opacity=1.0,
+            shadow_opacity=0.0,
+        )  # fmt: skip
+        server.initial_camera.fov = FOV
+
+    def load(self, show: Show) -> None:
+        """Show another clip from its first frame."""
+        with self._server.atomic():
+            for figure in self._figures:
+                figure.remove()
+            self.show = show
+            self._figures = self._make(show)
+            self._place()
+            self._aim()
+            self.pose(0)
+
+    def _make(self, show: Show) -> list[_Person | _Robot]:
+        scene = self._server.scene
+        out: list[_Person | _Robot] = []
+        if show.human is not None:
+            soles = show.human.sole_positions() if len(show.human.body.soles) else None
+            out.append(_Person(scene, "human", show.human.pose.position, soles, show.contact))
+        for k, performer in enumerate(show):
+            out.append(_Robot(scene, f"robot{k}", performer, style.PERFORMERS[k % len(style.PERFORMERS)]))
+        return out
+
+    def pose(self, frame: int) -> None:
+        """Move everything to a frame: one batch of messages."""
+        self.frame = frame
+        with self._server.atomic():
+            for figure in self._figures:
+                figure.pose(frame, self.shown)
+            self._world.position = self._centre(frame) if self.follow else self._centre(0)
+
+    def set_layout(self, layout: str) -> None:
+        if layout not in LAYOUTS:
+            raise ConfigError(f"no layout {layout!r}; there are: {', '.join(LAYOUTS)}")
+        self.layout = layout  # type: ignore[assignment]
+        with self._server.atomic():
+            self._place()
+            self._aim()
+            self.pose(self.frame)
+
+    def set_shown(self, shown: Shown) -> None:
+        self.shown = shown
+        with self._server.atomic():
+            self._place()
+            self.pose(self.frame)
+
+    def set_follow(self, follow: bool) -> None:
+        self.follow = follow
+        self.pose(self.frame)
+
+    def reset_camera(self) -> None:
+        """All cameras to where they were on opening."""
+        camera = self._server.initial_camera
+        for client in self._server.get_clients().values():
+            with client.atomic():
+                client.camera.position, client.camera.look_at = camera.position, camera.look_at
+                client.camera.fov = camera.fov
+
+    def _place(self) -> None:
+        """Overlaid, or each in a place of its own, to the side of the way that the first one faces."""
+        side = self.layout == "side"
+        visible = [f for f in self._figures if self._is_visible(f)]
+        across = np.array([-np.sin(self._heading()), np.cos(self._heading()), 0.0])
+        for figure in self._figures:
+            k = visible.index(figure) if figure in visible else 0
+            figure.place(across * SPACING * ((len(visible) - 1) / 2 - k) * side, figure in visible)
+            if isinstance(figure, _Robot):
+                figure.with_skeleton(self.layout == "overlay" and self.shown.human)
+            figure.path.visible = self.shown.paths and figure in visible
+
+    def _is_visible(self, figure: _Person | _Robot) -> bool:
+        if isinstance(figure, _Robot):
+            return self.shown.robots
+        # Overlaid, a robot is seen with the person whose bones are as long as its own.
+        alone = not any(f for f in self._figures if isinstance(f, _Robot) and f.has_skeleton)
+        return self.shown.human and (self.layout == "side" or alone or not self.shown.robots)
+
+    def _aim(self) -> None:
+        """Where cameras start: before the figures, far enough for all of them."""
+        heading = self._heading()
+        ahead, left = np.array([np.cos(heading), np.sin(heading), 0]), np.array([-np.sin(heading), np.cos(heading), 0])
+        count = len(self._figures) if self.layout == "side" else 1
+        far = 1.0 + 0.22 * (count - 1)
+        camera = self._server.initial_camera
+        camera.look_at = np.array(LOOK_AT)
+        camera.position = np.array(LOOK_AT) + far * (
+            CAMERA[0] * ahead + CAMERA[1] * left + np.array([0.0, 0.0, CAMERA[2] - LOOK_AT[2]])
+        )
+        self.reset_camera()
+
+    def _heading(self) -> float:
+        return self._figures[0].heading if self._figures else 0.0
+
+    def _centre(self, frame: int) -> Array:
+        """Where the world has to be for the figures to be in the middle."""
+        return -np.mean([f.ground_path[frame] for f in self._figures], axis=0) if self._figures else np.zeros(3)
+
+
+class _Person:
+    """The source human: bones, joints and the points of the soles."""
+
+    def __init__(self, scene: Any, name: str, joints: Array, soles: Array | None, contact: Array) -> None:
+        self._root = scene.add_frame(f"/world/{name}", show_axes=False)
+        self._bones = _Skeleton(scene, f"/world/{name}", figure_of(joints))
+        self._contact = contact > IN_CONTACT
+        self._soles, self._points = soles, None
+        if soles is not None:
+            self._points = scene.add_point_cloud(
+                f"/world/{name}/soles", soles[0].astype(np.float32), self._colours(0, True), point_size=0.014,
+                point_shape="circle",
+            )  # fmt: skip
+        self.path = _path(scene, f"/world/{name}/path", joints[:, 0], style.TRUNK)
+        self.ground_path = _smooth_ground(joints[:, 0], len(joints))
+        self.heading = _heading_of(joints[0])
+
+    def _colours(self, frame: int, lit: bool) -> Array:
+        """(88, 3) green where the region stands."""
+        regions = [
+            _rgb(style.CONTACT if lit and stands else side_colour(region))
+            for region, stands in zip(REGIONS, self._contact[frame])
+        ]
+        return np.repeat(np.array(regions, dtype=np.uint8), POINTS_PER_REGION, axis=0)
+
+    def place(self, shift: Array, visible: bool) -> None:
+        self._root.position, self._root.visible = shift, visible
+
+    def pose(self, frame: int, shown: Shown) -> None:
+        self._bones.pose(frame)
+        if self._points is not None and self._soles is not None:
+            self._points.points = self._soles[frame].astype(np.float32)
+            self._points.colors = self._colours(frame, shown.contacts)
+
+    def remove(self) -> None:
+        self._root.remove()
+
+
+class _Skeleton:
+    """Bones and joints, two nodes in all."""
+
+    def __init__(self, scene: Any, name: str, figure: Figure) -> None:
+        import trimesh
+
+        self._figure = figure
+        bone = trimesh.creation.cylinder(radius=1.0, height=1.0, sections=10)
+        size = np.stack([np.full(len(BONES), BONE_RADIUS)] * 2 + [figure.length], axis=-1)
+        self._bones = scene.add_batched_meshes_simple(
+            f"{name}/bones", bone.vertices, bone.faces, figure.turn[0], figure.middle[0], batched_scales=size,
+            batched_colors=np.array([_rgb(c) for c in bone_colours()]), lod="off",
+        )  # fmt: skip
+        ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
+        radius = np.full(figure.joints.shape[1], JOINT_RADIUS)
+        radius[INDEX["head"]] = HEAD_RADIUS
+        still = np.tile([1.0, 0, 0, 0], (len(radius), 1))
+        self._joints = scene.add_batched_meshes_simple(
+            f"{name}/joints", ball.vertices, ball.faces, still, figure.joints[0], batched_scales=radius,
+            batched_colors=np.array([_rgb(c) for c in joint_colours()]), lod="off",
+        )  # fmt: skip
+
+    def pose(self, frame: int) -> None:
+        figure = self._figure
+        self._bones.batched_positions = figure.middle[frame].astype(np.float32)
+        self._bones.batched_wxyzs = figure.turn[frame].astype(np.float32)
+        self._joints.batched_positions = figure.joints[frame].astype(np.float32)
+
+    @property
+    def visible(self) -> bool:
+        return bool(self._bones.visible)
+
+    @visible.setter
+    def visible(self, value: bool) -> None:
+        self._bones.visible = self._joints.visible = value
+
+
+class _Robot:
+    """A robot by its bodies, its soles, and the human with its bones that it follows."""
+
+    def __init__(self, scene: Any, name: str, performer: Performer, colour: str) -> None:
+        robot, motion = performer.robot, performer.motion
+        self._motion, self._over, self._slips = motion, performer.over, performer.slips
+        self._contact = motion.contact > IN_CONTACT
+        self._position, turn = body_poses(robot, motion.root_pos, motion.root_quat, motion.joint_pos)
+        self._turn = rot.from_matrix(turn)
+        self._root = scene.add_frame(f"/world/{name}", show_axes=False)
+        shapes = robot_shapes(robot)
+        self._bodies: dict[int, _Body] = {}
+        for b, body in enumerate(robot.body_names):
+            if shapes.get(body):
+                joints = np.flatnonzero(robot.joint_body == b)
+                self._bodies[b] = _Body(scene, f"/world/{name}/body{b}", shapes[body], colour, joints)
+        self._soles = [
+            _sole(scene, f"/world/{name}/body{robot.sole_body[r]}/sole{r}", robot.sole_corners[r // 2], toe=r % 2 == 1)
+            for r in range(4)
+            if robot.sole_body[r] in self._bodies
+        ]
+        self._skeleton = None
+        if motion.human_joints is not None:
+            self._skeleton = _Skeleton(scene, f"/world/{name}/human", figure_of(motion.human_joints))
+        self.path = _path(scene, f"/world/{name}/path", motion.root_pos, colour)
+        self.ground_path = _smooth_ground(motion.root_pos, len(motion))
+        w, x, y, z = motion.root_quat[0]
+        self.heading = float(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+
+    @property
+    def has_skeleton(self) -> bool:
+        return self._skeleton is not None
+
+    def with_skeleton(self, seen: bool) -> None:
+        """The human inside, and the robot as if of glass."""
+        if self._skeleton is not None:
+            self._skeleton.visible = seen
+        for body in self._bodies.values():
+            body.set_opacity(SEE_THROUGH if seen and self._skeleton is not None else None)
+
+    def place(self, shift: Array, visible: bool) -> None:
+        self._root.position, self._root.visible = shift, visible
+
+    def pose(self, frame: int, shown: Shown) -> None:
+        over = self._over[frame] & shown.violations
+        for b, body in self._bodies.items():
+            body.pose(self._position[frame, b], self._turn[frame, b], bool(over[body.joints].any()))
+        for r, sole in enumerate(self._soles):
+            slips, stands = self._slips[frame, r] and shown.violations, self._contact[frame, r] and shown.contacts
+            colour = style.REJECTED if slips else style.CONTACT
+            _assign(sole, visible=bool(slips or stands), color=_rgb(colour))
+        if self._skeleton is not None and self._skeleton.visible:
+            self._skeleton.pose(frame)
+
+    def remove(self) -> None:
+        self._root.remove()
+
+
+class _Body:
+    """One link: a node that moves, and its meshes."""
+
+    def __init__(self, scene: Any, name: str, shapes: Sequence[Shape], colour: str, joints: Array) -> None:
+        self.joints = joints
+        self._node = scene.add_frame(name, show_axes=False)
+        self._meshes, self._colours = [], []
+        for k, shape in enumerate(_merged(shapes)):
+            tint = _tinted(shape.colour, colour)
+            self._meshes.append(
+                scene.add_mesh_simple(f"{name}/shape{k}", shape.vertices, shape.faces, color=tint, side="double")
+            )
+            self._colours.append(tint)
+        self._red = False
+
+    def pose(self, position: Array, turn: Array, red: bool) -> None:
+        self._node.position, self._node.wxyz = position, turn
+        if red != self._red:
+            self._red = red
+            for mesh, colour in zip(self._meshes, self._colours):
+                mesh.color = _rgb(style.REJECTED) if red else colour
+
+    def set_opacity(self, opacity: float | None) -> None:
+        for mesh in self._meshes:
+            _assign(mesh, opacity=opacity)
+
+
+def _merged(shapes: Sequence[Shape]) -> list[Shape]:
+    """Shapes of one colour as one."""
+    by_colour: dict[tuple[int, int, int], list[Shape]] = {}
+    for shape in shapes:
+        by_colour.setdefault(shape.colour, []).append(shape)
+    out = []
+    for colour, same in by_colour.items():
+        starts = np.cumsum([0, *[len(s.vertices) for s in same]])
+        faces = np.concatenate([s.faces + start for s, start in zip(same, starts)])
+        out.append(Shape(np.concatenate([s.vertices for s in same]), faces, colour))
+    return out
+
+
+def _sole(scene: Any, name: str, corners: Array, toe: bool) -> Any:
+    """A plate under the front or the rear half of a sole, in the foot's frame; corners (4, 3) as Robot.sole_corners."""
+    inner_heel, outer_heel, outer_toe, inner_toe = corners
+    inner, outer = (inner_heel + inner_toe) / 2, (outer_heel + outer_toe) / 2
+    plate = [inner, outer, outer_toe, inner_toe] if toe else [inner_heel, outer_heel, outer, inner]
+    vertices = np.array(plate, dtype=np.float32)
+    vertices += 0.06 * (vertices - vertices.mean(axis=0))  # a rim that is seen from above
+    down = np.array([0, 0, 0.004], dtype=np.float32)
+    box = np.concatenate([vertices - down, vertices + down])
+    quads = [(0, 1, 2, 3), (4, 5, 6, 7), *[(i, (i + 1) % 4, 4 + (i + 1) % 4, 4 + i) for i in range(4)]]
+    faces = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
+    return scene.add_mesh_simple(name, box, faces, color=_rgb(style.CONTACT), side="double", visible=False)
+
+
+def _path(scene: Any, name: str, positions: Array, colour: str) -> Any:
+    """The way of a root."""
+    points = positions[::PATH_EVERY] if len(positions) > 2 * PATH_EVERY else positions
+    if len(points) < 2:
+        points = np.repeat(points, 2, axis=0)
+    pieces = np.stack([points[:-1], points[1:]], axis=1)
+    return scene.add_line_segments(name, pieces, _rgb(colour), thickness=2.0, thickness_units="screen")
+
+
+def _smooth_ground(root: Array, frames: int, seconds: float = FOLLOW_SECONDS) -> Array:
+    """(T, 3) where a root is on the ground, without its sway."""
+    reach = max(1, min(frames // 2, int(15 * seconds)))
+    padded = np.concatenate([np.repeat(root[:1], reach, axis=0), root, np.repeat(root[-1:], reach, axis=0)])
+    total = np.cumsum(np.concatenate([np.zeros((1, 3)), padded]), axis=0)
+    smooth = (total[2 * reach + 1 :] - total[: -2 * reach - 1]) / (2 * reach + 1)
+    return smooth * [1.0, 1.0, 0.0]
+
+
+def _heading_of(joints: Array) -> float:
+    """rad: the way a person faces, square to the line between the hips."""
+    across = joints[1] - joints[2]  # from the right hip to the left
+    return float(np.arctan2(-across[0], across[1]))
+
+
+def _rgb(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def _tinted(shape: tuple[int, int, int], colour: str) -> tuple[int, int, int]:
+    """A performer's colour, as light or dark as the shape's own."""
+    light = 0.45 + 0.75 * sum(shape) / (3 * 255)
+    r, g, b = (min(255, round(light * c)) for c in _rgb(colour))
+    return r, g, b
+
+
+def _assign(handle: Any, **values: Any) -> None:
+    """Set what differs: viser sends every assignment."""
+    for name, value in values.items():
+        before = getattr(handle, name)
+        if before is not value and not np.array_equal(before, value):
+            setattr(handle, name, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 import tempfile
@@ -22,6 +23,7 @@ from tables import markdown, save
 RECORDINGS = 11  # one of each type, built for real: where the rows come from
 OPENINGS, SEARCHES = 7, 60
 BROWSERS = 4
+WANTED = 200  # ms
 SUBJECTS = 300
 
 
@@ -84,54 +86,55 @@ def questions(dataset: Dataset) -> dict[str, list[Search]]:
     }
 
 
-def milliseconds(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
+def spent_on(work: Callable[[], object]) -> tuple[float, float]:
+    """Milliseconds by the clock and of CPU time of this process."""
+    clock, cpu = time.perf_counter(), time.process_time()
     work()
-    return 1000 * (time.perf_counter() - began)
+    return 1000 * (time.perf_counter() - clock), 1000 * (time.process_time() - cpu)
 
 
-def opening(root: Path) -> list[object]:
+def open_and_look(root: Path) -> None:
     """From nothing to the first page, as `phuma view` does it."""
-
-    def work() -> None:
-        dataset = open_dataset(root)
-        facets(dataset)
-        search(dataset, Search())
-
-    spent = [milliseconds(work) for _ in range(OPENINGS)]
-    return ["opening the dataset, what there is in it, and the first page", *figures(spent)]
+    dataset = open_dataset(root)
+    facets(dataset)
+    search(dataset, Search())
 
 
-def figures(spent: list[float]) -> list[object]:
-    return [f"{statistics.median(spent):.0f}", f"{max(spent):.0f}"]
+def row(what: str, spent: list[tuple[float, float]], alone: bool = True) -> list[str]:
+    clock, cpu = zip(*spent)
+    shown = [statistics.median(clock), max(clock), *([statistics.median(cpu), max(cpu)] if alone else [])]
+    return [what, *(f"{v:.0f}" for v in shown), *([] if alone else ["", ""])]
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         root = make(Path(name))
-        opened = opening(root)
+        opened = [spent_on(lambda: open_and_look(root)) for _ in range(OPENINGS)]
         dataset = open_dataset(root)
         asked = questions(dataset)
-        alone = {what: [milliseconds(lambda q=q: search(dataset, q)) for q in qs] for what, qs in asked.items()}
+        alone = {what: [spent_on(lambda q=q: search(dataset, q)) for q in qs] for what, qs in asked.items()}
+        mixed = [q for together in zip(*asked.values()) for q in together]
         with ThreadPoolExecutor(BROWSERS) as pool:
-            every = [q for together in zip(*asked.values()) for q in together]
-            at_once = list(pool.map(lambda q: milliseconds(lambda: search(dataset, q)), every))
-    worst = max(max(spent) for spent in alone.values())
+            at_once = list(pool.map(lambda q: spent_on(lambda: search(dataset, q)), mixed))
+    every = [spent for searches in alone.values() for spent in searches]
+    late = sum(clock >= WANTED for clock, _ in every)
     save(
         "searching",
         "What looking for clips costs",
         f"A manifest of {PAPER_CLIPS:,} rows: those of {RECORDINGS} generated recordings of {SECONDS:g} s on two "
-        f"robots, built, repeated under other names and with other values. Each search {SEARCHES} times in as many variants, "
-        f"opening {OPENINGS} times, in milliseconds by the clock, in one process:",
+        "robots, built, repeated under other names and with other values. Each search in "
+        f"{SEARCHES} variants, opening {OPENINGS} times, in one process, in milliseconds:",
         markdown(
-            ["", "median, ms", "worst, ms"],
+            ["", "median", "worst", "median, CPU", "worst, CPU"],
             [
-                opened,
-                *([what, *figures(spent)] for what, spent in alone.items()),
-                [f"all of these searches, {BROWSERS} at once", *figures(at_once)],
+                row("opening the dataset, what there is in it, and the first page", opened),
+                *(row(what, spent) for what, spent in alone.items()),
+                row(f"all of these searches, {BROWSERS} at once", at_once, alone=False),
             ],
         ),
-        f"The worst of {sum(map(len, alone.values()))} searches took {worst:.0f} ms (under 200 are wanted).",
+        f"{late} of {len(every)} searches took {WANTED} ms or more by the clock (none is wanted); the most CPU time that "
+        f"one took is {max(cpu for _, cpu in every):.0f} ms. The clock also counts what else the machine does: its load "
+        f"was {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.",
     )
 
 

@@ -13,7 +13,7 @@ from phuma.dataset.dataset import Dataset, Entry
 from phuma.dataset.search import PAGE_ROWS, Search, facets, search
 from phuma.errors import ConfigError
 from phuma.retargeting import DEFAULT_METHOD, METHODS
-from phuma.robots import Robot
+from phuma.robots import Robot, load_robot
 from phuma.showing import (
     STORED,
     Piece,
@@ -54,7 +54,7 @@ class DatasetLibrary:
         entry = self._entry(clip, robot)
         stored = {f"{e.row['robot']}:{STORED}": e for e in self._dataset.entries_of(clip) if e.row["file"]}
         first = f"{entry.row['robot']}:{STORED}"
-        chosen = performers if performers is not None else [first] if first in stored else []
+        chosen = list(dict.fromkeys([first] * (first in stored) if performers is None else performers))
         piece = piece_of_entry(entry)
         titles = {name: _stored_title(e) for name, e in stored.items()}
         done = {e.row["robot"]: e.row["method"] for e in stored.values()}
@@ -63,7 +63,7 @@ class DatasetLibrary:
 
         def performer(name: str) -> Performer:
             if name in stored:
-                return stored_performer(piece_of_entry(stored[name]), self._robots[stored[name].row["robot"]])
+                return stored_performer(stored[name].motion(), self._robots[stored[name].row["robot"]])
             return self._perform.get(clip, name, piece, self._robots)
 
         return Opened(show_of(piece, [performer(name) for name in chosen]), choices_of(titles, chosen))
@@ -108,15 +108,19 @@ class FilesLibrary:
         if clip not in self._pieces:
             raise ConfigError(f"no motion {clip!r} is open")
         piece = self._pieces[clip]
-        titles = method_titles(self._robots, piece)
+        done = {} if piece.motion is None else {piece.motion.robot: piece.motion.report.get("method")}
+        titles = method_titles(self._robots, piece, leave_out=done)
+        here = None
         if piece.motion is not None:
-            here = stored_performer(piece, self._robots.get(piece.motion.robot))
-            titles = {here.id: here.title, **titles}
-        first = [next(iter(titles))] if piece.motion is not None else [f"{next(iter(self._robots))}:{DEFAULT_METHOD}"]
-        chosen = performers if performers is not None else first
+            here = stored_performer(
+                piece.motion, self._robots.get(piece.motion.robot) or load_robot(piece.motion.robot)
+            )
+            titles = {here.id: f"{here.title} (stored)", **titles}
+        default = here.id if here is not None else f"{next(iter(self._robots))}:{DEFAULT_METHOD}"
+        chosen = [default] if performers is None else list(dict.fromkeys(performers))
         check_choice(chosen, titles)
         found = [
-            here if piece.motion is not None and name == here.id else self._perform.get(clip, name, piece, self._robots)
+            here if here is not None and name == here.id else self._perform.get(clip, name, piece, self._robots)
             for name in chosen
         ]
         return Opened(show_of(piece, found), choices_of(titles, chosen))
@@ -154,23 +158,20 @@ def search_of(request: Mapping[str, str]) -> Search:
     return Search(**given, descending=request.get("descending") == "1")
 
 
-def method_titles(
-    robots: Mapping[str, Robot], piece: Piece, leave_out: Mapping[str, str | None] | None = None
-) -> dict[str, str]:
+def method_titles(robots: Mapping[str, Robot], piece: Piece, leave_out: Mapping[str, str | None]) -> dict[str, str]:
     """Choice and title of every robot by every method, but for those that are stored; nothing without a human."""
     if piece.clip is None:
         return {}
-    stored = leave_out or {}
     # The best method first.
-    return {f"{r}:{m}": f"{r} by {m}" for r in robots for m in reversed(METHODS) if stored.get(r) != m}
+    return {f"{r}:{m}": f"{r} by {m}" for r in robots for m in reversed(METHODS) if leave_out.get(r) != m}
 
 
 def check_choice(chosen: Sequence[str], titles: Mapping[str, str]) -> None:
     for name in chosen:
         if name not in titles:
             raise ConfigError(f"nobody performs this as {name!r}; there are: {', '.join(titles)}")
-    if len(set(chosen)) > MOST:
-        raise ConfigError(f"{len(set(chosen))} robots at once; at most {MOST}")
+    if len(chosen) > MOST:
+        raise ConfigError(f"{len(chosen)} robots at once; at most {MOST}")
 
 
 def choices_of(titles: Mapping[str, str], chosen: Sequence[str]) -> tuple[Choice, ...]:

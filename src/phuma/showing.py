@@ -13,6 +13,7 @@ from phuma.clipfile import is_clip, load_clip
 from phuma.curation import Curation, curate
 from phuma.curation.frames import causes, clip_frames
 from phuma.dataset.dataset import Dataset, Entry
+from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.errors import ConfigError
 from phuma.files.probe import Probe
@@ -131,30 +132,37 @@ def piece_of_entry(entry: Entry) -> Piece:
 
 
 def stored_entry(path: Path) -> Entry | None:
-    """The clip of a dataset whose robot's motion this file is."""
-    for root in path.resolve().parents:
-        if Layout(root).description.is_file():
-            return Dataset(root).entry_of_file(path.resolve().relative_to(root).as_posix())
+    """The clip of a dataset whose robot's motion this file is. One that is still being built knows no clip yet."""
+    file = path.resolve()
+    for root in file.parents:
+        layout = Layout(root)
+        if layout.description.is_file() and file.is_relative_to(layout.clips):
+            finished = load_description(root).finished
+            return Dataset(root).entry_of_file(file.relative_to(root).as_posix()) if finished else None
     return None
 
 
-def stored_performer(piece: Piece, robot: Robot | None = None) -> Performer:
-    """The robot's motion that a piece comes with."""
-    assert piece.motion is not None
-    robot = robot or load_robot(piece.motion.robot)
-    method = piece.motion.report.get("method")
-    return performer(f"{robot.name}:{STORED}", f"{robot.name}{f' by {method}' if method else ''}", piece.motion, robot)
+def stored_performer(motion: RobotMotion, robot: Robot) -> Performer:
+    """A robot's motion as it is."""
+    method = motion.report.get("method")
+    return performer(f"{robot.name}:{STORED}", f"{robot.name}{f' by {method}' if method else ''}", motion, robot)
 
 
 def performers_of(piece: Piece, robots: Sequence[Robot], methods: Sequence[str]) -> list[Performer]:
-    """Each robot by each method. Without methods, the motion that is stored, or the default method."""
-    if piece.motion is not None and not methods:
-        return [stored_performer(piece, robots[0] if robots else None)]
-    if piece.clip is None:
-        raise ConfigError(f"{piece.title} holds a robot's motion alone; to compare, give the recording or its clip")
-    if not robots:
-        robots = [load_robot(piece.motion.robot if piece.motion is not None else DEFAULT_ROBOT)]
-    return [perform(piece.clip, robot, method) for robot in robots for method in methods or [DEFAULT_METHOD]]
+    """Each robot by each method. Without methods, the robot's motion that is stored, or the default method's."""
+    stored = piece.motion
+    out = []
+    for robot in robots or [load_robot(DEFAULT_ROBOT if stored is None else stored.robot)]:
+        if stored is not None and stored.robot == robot.name and not methods:
+            out.append(stored_performer(stored, robot))
+        elif piece.clip is not None:
+            out += [perform(piece.clip, robot, method) for method in methods or [DEFAULT_METHOD]]
+        else:
+            raise ConfigError(
+                f"{piece.title} holds the motion of a {stored.robot if stored else 'robot'} alone; to put it on "
+                "another or to compare methods, give the recording or its clip"
+            )
+    return out
 
 
 def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:

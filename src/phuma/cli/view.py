@@ -19,7 +19,7 @@ from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.errors import ConfigError
 from phuma.libraries import DatasetLibrary, FilesLibrary
-from phuma.robots import load_robot
+from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.showing import DEFAULT_ROBOT
 from phuma.sources import ReadCfg
 from phuma.view.server import PORT, Viewer
@@ -64,5 +64,14 @@ def library_of(sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg
         raise ConfigError("one dataset at a time, or any number of files")
     if not Layout(root).description.is_file():
         raise ConfigError(f"{root} is no dataset: build one by `phuma build {root} --out DATASET`, or name its files")
-    names = dict.fromkeys([*load_description(root).robots, *robots])
-    return DatasetLibrary(root, [load_robot(name) for name in names])
+    return DatasetLibrary(root, robots_of(root, robots))
+
+
+def robots_of(root: Path, more: Sequence[str]) -> list[Robot]:
+    """Those of a dataset, and more. The folder of one that is not built in has to be among these."""
+    given = {robot.name: robot for robot in map(load_robot, more)}
+    own = load_description(root).robots
+    for name in own:
+        if name not in given and name not in built_in_robots():
+            raise ConfigError(f"{root} is a dataset of {name}, which is not built in: give its folder by --robot")
+    return [given.pop(name) if name in given else load_robot(name) for name in own] + list(given.values())

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
+from weakref import WeakSet
 
 from phuma.dataset.category import TYPES
 from phuma.dataset.dataset import Dataset
@@ -17,6 +18,7 @@ from phuma.dataset.select import SPLITS
 from phuma.errors import ConfigError
 
 PAGE_ROWS = 50
+MOST_WORDS = 20
 VERDICTS = {"kept": "kept", "rejected": "NOT kept"}
 
 
@@ -75,8 +77,15 @@ class Search:
                 raise ConfigError(f"{name} is {value:g}, but of which metric? There are: {', '.join(METRICS)}")
         if self.page < 0:
             raise ConfigError(f"page {self.page}; the first is 0")
-        if not self.text.isascii() and any("\ud800" <= c <= "\udfff" for c in self.text):
+        if len(self.words) > MOST_WORDS:
+            raise ConfigError(f"{len(self.words)} words to search for; at most {MOST_WORDS}")
+        if any("\ud800" <= c <= "\udfff" for c in self.text):
             raise ConfigError(f"the text {self.text!r} is no Unicode")
+
+    @property
+    def words(self) -> list[str]:
+        """of the text, each once"""
+        return list(dict.fromkeys(self.text.split()))
 
 
 @dataclass(frozen=True)
@@ -139,11 +148,15 @@ def facets(dataset: Dataset) -> Facets:
 def _cursor(dataset: Dataset) -> Any:
     """A connection of the caller's own to the dataset's database, in which the first to come makes `searched`."""
     with _MAKING:
-        ask(dataset.database, _TABLE)
-        return dataset.database.cursor()
+        database = dataset.database.cursor()
+        if dataset not in _MADE:
+            ask(database, _TABLE)
+            _MADE.add(dataset)
+        return database
 
 
 _MAKING = threading.Lock()
+_MADE: WeakSet[Dataset] = WeakSet()
 _FIELDS = """clip, robot, recording, start, "end", category, split, kept, coalesce(reasons, []) AS reasons, label,
     coalesce(mirrored, false) AS mirrored"""
 # Rows in their order, so that a row's number stands for clip and robot, and what words are looked for in, made once:
@@ -158,7 +171,7 @@ _TABLE = f"""CREATE TABLE IF NOT EXISTS searched AS SELECT {_FIELDS}, source,
 def _condition(database: Any, wanted: Search) -> tuple[str, list[Any]]:
     """SQL, and the values for its question marks: what comes from outside is never part of the SQL."""
     tests: list[tuple[str, list[Any]]] = [("true", [])]
-    tests += [("contains(words, lower(?))", [word]) for word in dict.fromkeys(wanted.text.split())]
+    tests += [("contains(words, lower(?))", [word]) for word in wanted.words]
     for column in ("category", "split", "source", "robot"):
         if value := getattr(wanted, column):
             _one_of(column, value, _present(database, column))

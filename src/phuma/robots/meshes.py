@@ -12,10 +12,10 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.errors import ReadError
+from phuma.robots.folder import HERE
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
-HERE = Path(__file__).parent
 PACKAGE = "example-robot-data"
 """On PyPI, BSD-3, 131 MB; it holds the G1 but not the H1-2."""
 DESCRIPTIONS = {"g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf"}
@@ -73,12 +73,15 @@ def read_stl(path: Path) -> Array:
     except OSError as e:
         raise _broken(path, f"cannot be read: {e.strerror or e}") from None
     count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
-    if 0 < count and 84 + count * STL.itemsize <= len(data):
+    if count > 0 and 84 + count * STL.itemsize <= len(data):
         corners = np.frombuffer(data, STL, count, offset=84)["corners"].astype(float)
     elif data[:5] == b"solid" and b"\0" not in data[:84]:
         corners = _text_corners(path, data)
     elif count:
-        raise _broken(path, f"is cut off: {count} triangles are {84 + count * STL.itemsize} bytes, it has {len(data)}")
+        size = 84 + count * STL.itemsize
+        raise _broken(
+            path, f"is no STL file or is cut off: {count} triangles would be {size} bytes, it has {len(data)}"
+        )
     else:
         raise _broken(path, "holds no triangles, or is no STL file")
     if not np.isfinite(corners).all():
@@ -87,12 +90,12 @@ def read_stl(path: Path) -> Array:
 
 
 def decimate(triangles: Array, cell: float) -> tuple[Array, Array]:
-    """Vertices (V, 3) and faces (F, 3) of triangles (N, 3, 3), all corners in one cell [m] of a grid become one.
+    """Vertices (V, 3) and faces (F, 3) of triangles (N, 3, 3) after all corners in a cell [m] of a grid became one.
 
-    It is the point of the cell that lies nearest to the planes of the triangles which meet there, so that edges stay
-    edges: the least of  sum_i a_i (n_i . (x - p_i))^2 + SOFT sum_i a_i |x - m|^2  over the cell's corners p_i, with
-    the triangle's normal n_i and area a_i and the corners' mean m. The grid has a cell about the origin, which makes
-    left and right alike.
+    That one lies where the planes meet of the triangles that meet in the cell, so that edges stay edges: it minimises
+    sum_i a_i (n_i . (x - p_i))^2 + SOFT sum_i a_i |x - m|^2  over the cell's corners p_i, with the normal n_i and the
+    area a_i of the triangle and the corners' mean m. A cell has its middle in the origin: left and right come out
+    alike.
     """
     corners = triangles.reshape(-1, 3)
     cells, which = _numbered(np.round(corners / cell).astype(np.int64))
@@ -110,7 +113,9 @@ def decimate(triangles: Array, cell: float) -> tuple[Array, Array]:
     soft = np.where(weight > 0, SOFT * weight, 1.0)[:, None, None] * np.eye(3)
     best = mean + np.linalg.solve(quadric + soft, pull[:, :, None])[:, :, 0]
     vertices = np.clip(best, (cells - 0.5) * cell, (cells + 0.5) * cell)
-    return _tidied(vertices, which.reshape(-1, 3))
+    faces = which.reshape(-1, 3)
+    turned_over = np.sum(normal * areas_of(vertices[faces])[1], axis=1) < 0  # small ones may, and show their dark side
+    return _tidied(vertices, faces[~turned_over])
 
 
 def _tidied(vertices: Array, faces: Array) -> tuple[Array, Array]:

@@ -16,7 +16,7 @@ from phuma.rotations import Array
 CHORD = 0.0025  # m: how far a round shape's triangles may lie below its surface
 CELLS = (0.01, 0.015, 0.022)  # m: grids for heavy meshes, the finest on which the robot is light is taken
 WELD = 0.0005  # m: grid for light ones
-BREADTH = 0.2  # m: root of a mesh's area, from which on its grid has whole cells; smaller ones have smaller cells
+BREADTH = 0.01, 0.2  # m: between these a mesh's cells shrink with the root of its area, which keeps small things
 MOST = 40_000  # triangles of a robot that has meshes
 SHARP = np.cos(np.radians(50))  # of the angle between two faces, from which on their edge is seen
 WITHIN = 1e-4  # m: what lies so deep in another shape cannot be seen
@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
 
 def robot_shapes(robot: Robot) -> dict[str, tuple[Shape, ...]]:
-    """The shapes of every body, none for one that has nothing to see; kept, as meshes take a second to read."""
+    """The shapes of every body, at most one a colour; kept by the robot's folder, as meshes take a second to read."""
     if robot.folder not in _KEPT:
         _KEPT[robot.folder] = {body: _shapes(parts) for body, parts in _parts(robot).items()}
     return _KEPT[robot.folder]
@@ -113,8 +113,8 @@ def _rgba(model: Any, g: int) -> tuple[float, ...]:
 
 
 def _colour(model: Any, g: int) -> Colour:
-    r, g, b = (round(255 * v) for v in _rgba(model, g)[:3])
-    return r, g, b
+    red, green, blue = (round(255 * v) for v in _rgba(model, g)[:3])
+    return red, green, blue
 
 
 def _mesh(model: Any, mesh: int) -> Array:
@@ -190,8 +190,8 @@ def _triangles(parts: dict[str, list[Part]]) -> int:
 
 def _coarse(part: Part, cell: float) -> Part:
     triangles = part.vertices[part.faces]
-    breadth = float(np.sqrt(areas_of(triangles)[0].sum()))
-    return Part(*decimate(triangles, cell * min(1.0, breadth / BREADTH)), part.colour, part.convex)
+    breadth = np.clip(np.sqrt(areas_of(triangles)[0].sum()), *BREADTH)
+    return Part(*decimate(triangles, cell * breadth / BREADTH[1]), part.colour, part.convex)
 
 
 def _shapes(parts: list[Part]) -> tuple[Shape, ...]:
@@ -209,21 +209,15 @@ def _shapes(parts: list[Part]) -> tuple[Shape, ...]:
 
 
 def _hidden(part: Part, parts: list[Part]) -> Array:
-    """(F,) the faces that lie within another part; half of a robot made of primitives cannot be seen."""
+    """(F,) the faces that lie within another part: a third of all where a robot is made of primitives."""
     out = np.zeros(len(part.faces), dtype=bool)
     for other in parts:
         if other is not part and other.convex:
             corners = other.vertices[other.faces]
-            normals = _normals(corners)
+            normals = areas_of(corners)[1]
             depth = np.sum(normals * corners[:, 0], axis=1) - part.vertices @ normals.T
             out |= (depth > WITHIN).all(axis=1)[part.faces].all(axis=1)
     return out
-
-
-def _normals(triangles: Array) -> Array:
-    """(F, 3) of triangles (F, 3, 3)."""
-    cross = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
-    return cross / np.linalg.norm(cross, axis=1, keepdims=True)
 
 
 def _creased(vertices: Array, faces: Array, colour: Colour) -> Shape:
@@ -235,7 +229,7 @@ def _creased(vertices: Array, faces: Array, colour: Colour) -> Shape:
     corners = faces.ravel()
     ends = np.roll(faces, -1, axis=1).ravel()
     following = np.arange(len(corners)).reshape(-1, 3)[:, [1, 2, 0]].ravel()
-    normals = np.repeat(_normals(vertices[faces]), 3, axis=0)
+    normals = np.repeat(areas_of(vertices[faces])[1], 3, axis=0)
     key, twin_key = corners * len(vertices) + ends, ends * len(vertices) + corners
     order = np.argsort(key)
     found = np.minimum(np.searchsorted(key, twin_key, sorter=order), len(order) - 1)

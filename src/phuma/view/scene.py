@@ -1,4 +1,4 @@
-"""A MuJoCo scene with one robot or several on a floor, shown by their meshes where these are installed."""
+"""A MuJoCo scene with one robot or several on a floor."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ SPACING = 1.2  # m between robots that are shown beside each other
 SKY, FLOOR_A, FLOOR_B = (0.96, 0.97, 0.98), (0.88, 0.89, 0.91), (0.84, 0.85, 0.88)
 HUMAN = (0.20, 0.55, 0.90, 0.85)
 ABOVE_BONE = 0.014  # m: radius of a human's bone
+SHADOWS = 1.8  # m around the robots in which they throw shadows
 SHOWN, COLLISION = 2, 3  # groups of geoms, as in our models
 
 
@@ -34,6 +35,8 @@ class Scene:
             _dress(child, robot)
             spec.attach(child, prefix=f"{k}/", frame=spec.worldbody.add_frame())
         self.model = spec.compile()
+        shadows = SHADOWS + 0.5 * SPACING * (len(robots) - 1)
+        self.model.vis.map.shadowclip = shadows / self.model.stat.extent  # MuJoCo multiplies it by that
         self.data = mujoco.MjData(self.model)
 
     def __len__(self) -> int:
@@ -87,8 +90,7 @@ def _stage(width: int, height: int) -> mujoco.MjSpec:
     """A floor, a light and a picture of the wanted size."""
     spec = mujoco.MjSpec()
     spec.visual.global_.offwidth, spec.visual.global_.offheight = width, height
-    spec.visual.quality.shadowsize = 2048
-    spec.visual.map.shadowclip = 1.5 + 0.5 * SPACING
+    spec.visual.quality.shadowsize = 1024
     spec.visual.quality.offsamples = 4
     spec.visual.headlight.ambient = [0.42] * 3
     spec.visual.headlight.diffuse = [0.45] * 3
@@ -103,9 +105,11 @@ def _stage(width: int, height: int) -> mujoco.MjSpec:
     )  # fmt: skip
     material = spec.add_material(name="floor", texrepeat=[1, 1], texuniform=True, reflectance=0.0)
     material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "floor"
-    spec.worldbody.add_geom(
+    floor = spec.worldbody.add_geom(
         name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.1], material="floor", group=SHOWN
     )
+    if hasattr(floor, "castshadow"):  # from MuJoCo 4 on
+        floor.castshadow = False  # it would speckle itself
     spec.worldbody.add_light(
         pos=[0, 0, 5], dir=[0.3, 0.25, -1], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, diffuse=[0.45] * 3,
         castshadow=True,

@@ -27,7 +27,6 @@ from phuma.view.session import Library, Message, Session
 PORT = 8080
 """or one of the next that is free"""
 MOST_SESSIONS = 12
-LONGEST_MESSAGE = 64 * 1024
 PAGES = {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -132,16 +131,16 @@ class Viewer:
         if len(self._sessions) >= MOST_SESSIONS:
             await send({"type": "error", "text": f"{MOST_SESSIONS} pages are open already: close one and reload"})
             return
-        session = Session(self._library, send)
+        session = await asyncio.to_thread(Session, self._library, send)
         self._sessions[session.token] = session
-        playing = asyncio.create_task(session.run())
+        working = [asyncio.create_task(session.run()), asyncio.create_task(session.obey())]
         try:
             await session.greet()
             async for text in connection:
-                with contextlib.suppress(json.JSONDecodeError):
-                    await session.handle(json.loads(text[:LONGEST_MESSAGE]))
+                session.ask(text)
         finally:
-            playing.cancel()
+            for task in working:
+                task.cancel()
             del self._sessions[session.token]
             await asyncio.to_thread(session.close)
 

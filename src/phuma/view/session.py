@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import io
+import json
 import secrets
 import sys
 import traceback
@@ -52,6 +52,7 @@ class Session:
         self._opened: tuple[str, str | None] | None = None
         self._wake = asyncio.Event()
         self._opening = asyncio.Lock()
+        self._asked: asyncio.Queue[Any] = asyncio.Queue()
 
     @property
     def port(self) -> int:
@@ -59,20 +60,33 @@ class Session:
         return int(self._server.get_port())
 
     def close(self) -> None:
-        stop_viser(self._server)
+        self._server.stop()
 
     async def greet(self) -> None:
         await self._send({"type": "hello", "stage": f"/stage/{self.token}/"})
 
-    async def handle(self, message: Any) -> None:
-        """Do what the page asks for; a fault is told, and the session goes on."""
+    def ask(self, text: str | bytes) -> None:
+        """Take a message of the page, to be done in its turn."""
         try:
-            await self._do(message)
-        except PhumaError as e:
-            await self._send({"type": "error", "text": str(e)})
-        except Exception as e:  # whatever it is, this page and the others go on
-            traceback.print_exc(file=sys.stderr)
-            await self._send({"type": "error", "text": f"{type(e).__name__}: {e}"})
+            message = json.loads(text)
+        except ValueError:
+            message = str(text)[:100]
+        self._asked.put_nowait(message)
+
+    async def obey(self) -> None:
+        """Do what the page asks for, one after another; a fault is told, and the session goes on."""
+        while True:
+            messages = [await self._asked.get()]
+            while not self._asked.empty():
+                messages.append(self._asked.get_nowait())
+            for message in newest(messages):
+                try:
+                    await self._do(message)
+                except PhumaError as e:
+                    await self._send({"type": "error", "text": str(e)})
+                except Exception as e:  # whatever it is, this page and the others go on
+                    traceback.print_exc(file=sys.stderr)
+                    await self._send({"type": "error", "text": f"{type(e).__name__}: {e}"})
 
     async def _do(self, message: Any) -> None:
         player, stage = self.player, self.stage
@@ -102,7 +116,7 @@ class Session:
             case _:
                 raise ConfigError(f"a message that means nothing here: {str(message)[:200]}")
         self._wake.set()
-        await (self._tell_frame() if message["type"] == "seek" else self._tell_state())
+        await (self._show_frame() if message["type"] == "seek" else self._tell_state())
 
     async def _open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> None:
         async with self._opening:
@@ -127,36 +141,40 @@ class Session:
             "loop": player.loop, "layout": stage.layout, "follow": stage.follow, "shown": vars(stage.shown),
         })  # fmt: skip
 
-    async def _tell_frame(self) -> None:
-        await self._send({"type": "frame", "frame": self.player.frame})
+    async def _show_frame(self) -> None:
+        frame = self.player.frame
+        if frame != self.stage.frame:
+            self.stage.pose(frame)
+        await self._send({"type": "frame", "frame": frame})
 
     async def run(self) -> None:
         """Show frames as they fall due, one batch of messages each; a page that is slow gets fewer."""
         while True:
             player = self.player
-            frame, plays = player.frame, player.playing
+            plays, frame = player.playing, player.frame
             if frame != self.stage.frame and not self._opening.locked():
-                self.stage.pose(frame)
-                await self._tell_frame()
-                if not plays:  # it came to its end, or was moved
+                await self._show_frame()
+                if plays and not player.playing:  # it came to its end
                     await self._tell_state()
             self._wake.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), player.pause_to_next if plays else None)
 
 
+def newest(messages: Sequence[Any]) -> list[Any]:
+    """Without those that a later one of the same type takes back: nobody waits for a clip that was passed by."""
+    last = {message.get("type") if isinstance(message, dict) else None: message for message in messages}
+    return [message for message in messages if any(message is kept for kept in last.values())]
+
+
 def start_viser() -> Any:
     """A viser server that only this machine reaches, on a port that is free."""
     try:
+        import rich
         import viser
     except ModuleNotFoundError as e:
         raise missing_extra(e, "the viewer") from None
-    with contextlib.redirect_stdout(io.StringIO()):  # it greets
-        server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    rich.get_console().quiet = True  # it greets, and says farewell
+    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
     server.gui.configure_theme(show_logo=False, show_share_button=False)
     return server
-
-
-def stop_viser(server: Any) -> None:
-    with contextlib.redirect_stdout(io.StringIO()):  # it says farewell
-        server.stop()

@@ -8,7 +8,7 @@ from pathlib import Path
 from phuma.files.atomic import write_atomic
 from phuma.view import style
 from phuma.view.html import Html, h
-from phuma.view.session import start_viser, stop_viser
+from phuma.view.session import start_viser
 from phuma.view.show import Performer, Show
 from phuma.view.stage import LAYOUTS, Stage
 from phuma.view.words import score
@@ -48,7 +48,7 @@ def page_of(show: Show, layout: str = "side", progress: Callable[[], object] = l
             progress()
         page: str = recording.as_html()
     finally:
-        stop_viser(server)
+        server.stop()
     end = page.rindex("</body>")
     return page[:end] + h("style", Html(STYLE)) + about(show) + page[end:]
 

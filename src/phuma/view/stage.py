@@ -13,6 +13,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.errors import ConfigError
+from phuma.motion import HumanMotion
 from phuma.robots.kinematics import body_poses
 from phuma.robots.shapes import Shape, robot_shapes
 from phuma.rotations import Array
@@ -96,8 +97,7 @@ class Stage:
         scene = self._server.scene
         out: list[_Person | _Robot] = []
         if show.human is not None:
-            soles = show.human.sole_positions() if len(show.human.body.soles) else None
-            out.append(_Person(scene, "human", show.human.pose.position, soles, show.contact))
+            out.append(_Person(scene, "human", show.human, show.contact))
         for k, performer in enumerate(show):
             out.append(_Robot(scene, f"robot{k}", performer, style.PERFORMERS[k % len(style.PERFORMERS)]))
         return out
@@ -180,7 +180,9 @@ class Stage:
 class _Person:
     """The source human: bones, joints and the points of the soles."""
 
-    def __init__(self, scene: Any, name: str, joints: Array, soles: Array | None, contact: Array) -> None:
+    def __init__(self, scene: Any, name: str, human: HumanMotion, contact: Array) -> None:
+        joints = human.pose.position
+        soles = human.sole_positions() if len(human.body.soles) else None
         self._root = scene.add_frame(f"/world/{name}", show_axes=False)
         self._bones = _Skeleton(scene, f"/world/{name}", figure_of(joints))
         self._contact = contact > IN_CONTACT
@@ -188,10 +190,10 @@ class _Person:
         if soles is not None:
             self._points = scene.add_point_cloud(
                 f"/world/{name}/soles", soles[0].astype(np.float32), self._colours(0, True), point_size=0.014,
-                point_shape="circle",
+                point_shape="circle", precision="float32",
             )  # fmt: skip
         self.path = _path(scene, f"/world/{name}/path", joints[:, 0], style.TRUNK)
-        self.ground_path = _smooth_ground(joints[:, 0], len(joints))
+        self.ground_path = _smooth_ground(joints[:, 0], human.fps)
         self.heading = _heading_of(joints[0])
 
     def _colours(self, frame: int, lit: bool) -> Array:
@@ -265,19 +267,18 @@ class _Robot:
         shapes = robot_shapes(robot)
         self._bodies: dict[int, _Body] = {}
         for b, body in enumerate(robot.body_names):
-            if shapes.get(body):
+            if shapes.get(body) or b in robot.sole_body:
                 joints = np.flatnonzero(robot.joint_body == b)
-                self._bodies[b] = _Body(scene, f"/world/{name}/body{b}", shapes[body], colour, joints)
+                self._bodies[b] = _Body(scene, f"/world/{name}/body{b}", shapes.get(body, ()), colour, joints)
         self._soles = [
-            _sole(scene, f"/world/{name}/body{robot.sole_body[r]}/sole{r}", robot.sole_corners[r // 2], toe=r % 2 == 1)
-            for r in range(4)
-            if robot.sole_body[r] in self._bodies
+            _sole(scene, f"/world/{name}/body{b}/sole{r}", robot.sole_corners[r // 2], toe=r % 2 == 1)
+            for r, b in enumerate(robot.sole_body)
         ]
         self._skeleton = None
         if motion.human_joints is not None:
             self._skeleton = _Skeleton(scene, f"/world/{name}/human", figure_of(motion.human_joints))
         self.path = _path(scene, f"/world/{name}/path", motion.root_pos, colour)
-        self.ground_path = _smooth_ground(motion.root_pos, len(motion))
+        self.ground_path = _smooth_ground(motion.root_pos, motion.fps)
         w, x, y, z = motion.root_quat[0]
         self.heading = float(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
 
@@ -366,16 +367,16 @@ def _sole(scene: Any, name: str, corners: Array, toe: bool) -> Any:
 
 def _path(scene: Any, name: str, positions: Array, colour: str) -> Any:
     """The way of a root."""
-    points = positions[::PATH_EVERY] if len(positions) > 2 * PATH_EVERY else positions
+    points = np.concatenate([positions[:-1:PATH_EVERY], positions[-1:]])
     if len(points) < 2:
         points = np.repeat(points, 2, axis=0)
     pieces = np.stack([points[:-1], points[1:]], axis=1)
     return scene.add_line_segments(name, pieces, _rgb(colour), thickness=2.0, thickness_units="screen")
 
 
-def _smooth_ground(root: Array, frames: int, seconds: float = FOLLOW_SECONDS) -> Array:
+def _smooth_ground(root: Array, fps: float) -> Array:
     """(T, 3) where a root is on the ground, without its sway."""
-    reach = max(1, min(frames // 2, int(15 * seconds)))
+    reach = max(1, min(len(root) // 2, round(FOLLOW_SECONDS * fps / 2)))
     padded = np.concatenate([np.repeat(root[:1], reach, axis=0), root, np.repeat(root[-1:], reach, axis=0)])
     total = np.cumsum(np.concatenate([np.zeros((1, 3)), padded]), axis=0)
     smooth = (total[2 * reach + 1 :] - total[: -2 * reach - 1]) / (2 * reach + 1)

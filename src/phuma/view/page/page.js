@@ -20,10 +20,12 @@ function plain(text) {
   return String(text ?? "").replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, spelled);
 }
 
+/** As Python and a shell's $'...' spell it. */
 function spelled(character) {
   const code = character.codePointAt(0);
-  const hex = code.toString(16);
-  return code > 0xffff ? `\\U${hex.padStart(8, "0")}` : code > 0xff ? `\\u${hex.padStart(4, "0")}` : `\\x${hex.padStart(2, "0")}`;
+  const short = { 9: "\\t", 10: "\\n", 13: "\\r" }[code];
+  const [letter, digits] = code > 0xffff ? ["U", 8] : code > 0x7f ? ["u", 4] : ["x", 2];
+  return short ?? `\\${letter}${code.toString(16).padStart(digits, "0")}`;
 }
 
 /** A message of several lines. */
@@ -57,7 +59,8 @@ function swatch(colour, kind = "") {
 /** A name whose middle gives way when there is no room: what tells recordings apart is often at the end. */
 function middleEllipsis(text) {
   const letters = [...new Intl.Segmenter().segment(plain(text))].map((part) => part.segment);
-  if (letters.length <= 16) return [el("span", {}, letters.join(""))];
+  const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/.test(text); // parts of it would change places
+  if (letters.length <= 16 || rightToLeft) return [el("span", {}, letters.join(""))];
   return [el("span", {}, letters.slice(0, -10).join("")), el("span", {}, letters.slice(-10).join(""))];
 }
 
@@ -110,7 +113,8 @@ async function loadAbout() {
   manyRobots = about.robots.length > 1;
   document.title = `${plain(about.title)} – PHUMA`;
   $("title").textContent = $("title").title = plain(about.title);
-  $("counts").textContent = about.rows > 1 ? `${count(about.rows, "clip")}, ${about.kept.toLocaleString("en")} kept` : "";
+  const rows = manyRobots ? `${count(about.rows, "row")} of ${about.robots.length} robots` : count(about.rows, "clip");
+  $("counts").textContent = about.rows > 1 ? `${rows}, ${about.kept.toLocaleString("en")} kept` : "";
   $("filters").hidden = $("pager").hidden = about.rows < 2;
   const named = metrics.map((metric) => [metric.name, metric.label]);
   const plainly = (names) => names.map((name) => [name, name]);
@@ -194,7 +198,8 @@ function listFailed(error) {
   $("rows").replaceChildren();
   $("empty").hidden = true;
   $("list-error").hidden = false;
-  $("list-error").textContent = error instanceof TypeError ? "The list could not be read: no answer from the server." : message(error.message);
+  const unanswered = error instanceof TypeError; // by fetch
+  $("list-error").textContent = unanswered ? "The list could not be read: no answer from the server." : message(error.message);
   showPager(0);
 }
 
@@ -222,22 +227,22 @@ function showPager(total) {
 function rowButton(row) {
   const verdict = verdictOf(row.kept);
   const metric = metrics.find(({ name }) => name === ($("sort").value || $("metric").value));
-  const tips = [row.recording, row.label && `label: ${row.label}`, ...(row.reasons ?? [])].filter(Boolean);
+  const shownValue = metric && row.value !== null ? `${number(row.value, metric.unit)} ${metric.unit}` : metric ? "–" : "";
   const button = el(
     "button",
-    { class: "row", type: "button", "data-clip": row.clip, "data-robot": row.robot, title: tips.map(plain).join("\n") },
+    { class: "row", type: "button", "data-clip": row.clip, "data-robot": row.robot },
     el("i", { class: `dot ${verdict}`, "aria-hidden": "true" }),
-    el("span", { class: "name" }, ...middleEllipsis(row.recording)),
-    el("span", { class: "value" }, metric ? [number(row.value, metric.unit), row.value === null ? "" : metric.unit].join(" ").trim() : ""),
+    el("span", { class: "name", title: plain(row.recording) }, ...middleEllipsis(row.recording)),
+    el("span", { class: "value" }, shownValue),
     el(
       "span",
       { class: "meta" },
       el("span", { title: `${(row.end - row.start).toFixed(1)} s long` }, `${row.start.toFixed(1)}–${row.end.toFixed(1)} s`),
-      ...(row.category ? [el("span", { class: "chip" }, row.category)] : []),
+      ...(row.category ? [el("span", { class: "chip", title: plain(row.label ?? row.category) }, row.category)] : []),
       ...(row.split ? [el("span", {}, row.split)] : []),
       ...(manyRobots && row.robot ? [el("span", {}, row.robot)] : []),
       ...(row.mirrored ? [el("span", { title: "mirrored: left and right are swapped" }, "⇄")] : []),
-      el("span", { class: `verdict ${verdict}` }, verdict),
+      el("span", { class: `verdict ${verdict}`, title: (row.reasons ?? []).map(plain).join("\n") }, verdict),
     ),
   );
   button.addEventListener("click", () => choose(row));
@@ -295,6 +300,7 @@ function fromHash() {
 let socket = null;
 let live = false;
 let lost = false; // a connection was lost, or there was none yet
+let refused = false; // the server is there, but would not talk
 
 function connect() {
   socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/session`);
@@ -305,7 +311,8 @@ function connect() {
   socket.addEventListener("close", () => {
     live = view.playing = false;
     lost = true;
-    $("banner").hidden = false;
+    $("banner").hidden = refused;
+    refused = false;
     showState();
     busy(null);
     setTimeout(connect, RECONNECT);
@@ -349,6 +356,7 @@ const receive = {
   frame: ({ frame }) => moveTo(frame),
   busy: ({ text }) => busy(text),
   error({ text }) {
+    refused = !live;
     busy(null);
     showError(text);
     if (view.clip) showChoices(); // a box that was ticked in vain
@@ -444,7 +452,7 @@ function paint() {
 function scrubbable(element) {
   const go = (event) => {
     const box = element.getBoundingClientRect();
-    seek(Math.floor(((event.clientX - box.left) / box.width) * view.clip.frames));
+    if (box.width) seek(Math.floor(((event.clientX - box.left) / box.width) * view.clip.frames));
   };
   element.addEventListener("pointerdown", (down) => {
     if (down.button !== 0 || !view.clip) return;
@@ -454,14 +462,17 @@ function scrubbable(element) {
     scrubbing = true;
     document.body.classList.add("scrubbing");
     go(down);
+    const drag = new AbortController();
     const stop = () => {
-      element.removeEventListener("pointermove", go);
+      drag.abort();
       scrubbing = false;
       document.body.classList.remove("scrubbing");
       if (resume) setPlaying(true);
     };
-    element.addEventListener("pointermove", go);
-    element.addEventListener("lostpointercapture", stop, { once: true });
+    // On the window: a new clip may take the element away meanwhile.
+    for (const [name, react] of [["pointermove", go], ["pointerup", stop], ["pointercancel", stop]]) {
+      window.addEventListener(name, react, { signal: drag.signal });
+    }
   });
 }
 
@@ -488,9 +499,11 @@ function showState() {
 }
 
 function toggleShown(button) {
-  const shown = { ...view.state?.shown, [button.dataset.show]: button.ariaPressed !== "true" };
-  press(button, shown[button.dataset.show]);
-  send({ type: "show", ...shown });
+  if (!view.state) return;
+  const name = button.dataset.show;
+  view.state.shown[name] = !view.state.shown[name];
+  showState();
+  send({ type: "show", ...view.state.shown });
 }
 
 // ---------------------------------------------------------------- the timeline
@@ -503,7 +516,8 @@ function showTimeline() {
   const { clip } = view;
   $("duration").textContent = (clip.frames / clip.fps).toFixed(2);
   $("last-frame").textContent = clip.frames - 1;
-  for (const [now, end] of [["time", "duration"], ["frame", "last-frame"]]) $(now).style.minWidth = `${$(end).textContent.length}ch`;
+  $("time").style.minWidth = `${$("duration").textContent.length}ch`;
+  $("frame").style.minWidth = `${$("last-frame").textContent.length}ch`;
   $("scrubber").ariaValueMax = clip.frames - 1;
   $("lane-labels").replaceChildren(
     ...clip.lanes.map((lane) => {
@@ -526,10 +540,11 @@ function drawTimeline() {
   timelineWidth = $("scrubber").clientWidth;
   if (!clip || !timelineWidth) return;
   timelineGone = svg("rect", { class: "gone", y: 14, width: 0, height: 4 });
-  $("ruler").replaceChildren(...ruler(clip.frames / clip.fps, timelineWidth), svg("rect", { y: 14, width: timelineWidth, height: 4 }), timelineGone);
-  const height = clip.lanes.length * LANE.step;
-  $("spans").style.height = `${height}px`;
-  $("spans").replaceChildren(stripes(), ...clip.lanes.flatMap((lane, i) => laneShapes(lane, i * LANE.step + 1, clip.frames, timelineWidth)));
+  const rail = svg("rect", { y: 14, width: timelineWidth, height: 4 });
+  $("ruler").replaceChildren(...ruler(clip.frames / clip.fps, timelineWidth), rail, timelineGone);
+  const shapes = clip.lanes.flatMap((lane, i) => laneShapes(lane, i * LANE.step + 1, clip.frames, timelineWidth));
+  $("spans").style.height = `${clip.lanes.length * LANE.step}px`;
+  $("spans").replaceChildren(stripes(), ...shapes);
   repaint();
 }
 
@@ -560,10 +575,11 @@ function laneShapes({ kind, spans }, y, frames, width) {
     if (runs.length && from <= runs.at(-1)[1] + 0.3) runs.at(-1)[1] = Math.max(runs.at(-1)[1], to);
     else runs.push([from, to]);
   }
-  const d = runs.map(([from, to]) => `M${from.toFixed(1)} ${y}H${to.toFixed(1)}v${LANE.height}H${from.toFixed(1)}z`).join("");
+  const { height } = LANE;
+  const boxes = runs.map(([from, to]) => svg("rect", { x: from.toFixed(1), y, width: (to - from).toFixed(1), height }));
   return [
-    svg("rect", { class: "bed", y, width, height: LANE.height, rx: 2 }),
-    svg("path", { class: LANE_KINDS.includes(kind) ? kind : "violation", d }),
+    svg("rect", { class: "bed", y, width, height, rx: 2 }),
+    svg("g", { class: LANE_KINDS.includes(kind) ? kind : "violation", "data-kind": kind }, ...boxes),
   ];
 }
 
@@ -578,8 +594,8 @@ function showLegend() {
     entry("human: left, right, trunk", shown.human, swatch(null, "bg-left"), swatch(null, "bg-right"), swatch(null, "bg-trunk")),
     ...clip.performers.map(({ title, colour }) => entry(title, shown.robots, swatch(colour))),
     entry("path of the root", shown.paths, swatch(clip.performers[0]?.colour, "path bg-trunk")),
-    entry("contact", shown.contacts, swatch(null, "bg-contact")),
-    entry("violation", shown.violations, swatch(null, "bg-violation")),
+    ...(has("contact") ? [entry("contact", shown.contacts, swatch(null, "bg-contact"))] : []),
+    ...(has("violation") ? [entry("violation", shown.violations, swatch(null, "bg-violation"))] : []),
     ...(has("flight") ? [entry("flight", true, swatch(null, "bg-flight"))] : []),
     ...(has("reason") ? [entry("why it was rejected", true, swatch(null, "stripes"))] : []),
   );
@@ -631,22 +647,26 @@ function showChoices() {
   const focused = document.activeElement?.dataset?.choice;
   const unasked = performers.filter(({ id }) => !choices.some((choice) => choice.id === id));
   $("compare-part").hidden = !choices.length && !performers.length;
-  $("choices").replaceChildren(...unasked.map((each) => choiceLine(each, each)), ...choices.map((choice) => choiceLine(choice, performers.find(({ id }) => id === choice.id))));
+  $("choices").replaceChildren(
+    ...unasked.map((each) => choiceLine(each, each)),
+    ...choices.map((choice) => choiceLine(choice, performers.find(({ id }) => id === choice.id))),
+  );
   if (focused) [...$("choices").querySelectorAll("input")].find((box) => box.dataset.choice === focused)?.focus();
   showScores(performers);
 }
 
 function choiceLine(choice, performer) {
   const words = el("span", {}, choice.title, ...(performer?.flags ?? []).map((flag) => el("span", { class: "flag" }, flag)));
-  const line = el("label", { class: "choice" }, swatch(performer?.colour, performer ? "" : "none"), words);
+  const box = swatch(performer?.colour, performer ? "" : "none");
+  const line = el("label", { class: "choice", "data-performer": performer?.id }, box, words);
   if (choice === performer) return line; // on the stage in any case
-  const box = el("input", { type: "checkbox", "data-choice": choice.id });
-  box.checked = choice.chosen;
-  box.addEventListener("change", () => {
+  const tick = el("input", { type: "checkbox", "data-choice": choice.id });
+  tick.checked = choice.chosen;
+  tick.addEventListener("change", () => {
     const chosen = [...$("choices").querySelectorAll("input:checked")].map((each) => each.dataset.choice);
     send({ type: "compare", performers: chosen });
   });
-  line.prepend(box);
+  line.prepend(tick);
   return line;
 }
 
@@ -654,9 +674,8 @@ function choiceLine(choice, performer) {
 function showScores(performers) {
   const names = [...new Set(performers.flatMap(({ scores }) => scores.map(([name]) => name)))];
   const head = performers.map(({ title, colour }) => el("th", { title: plain(title), "aria-label": plain(title) }, swatch(colour)));
-  const rows = names.map((name) =>
-    el("tr", {}, el("td", {}, name), ...performers.map(({ scores }) => el("td", {}, String(scores.find(([each]) => each === name)?.[1] ?? "–")))),
-  );
+  const score = ({ scores }, name) => el("td", {}, String(scores.find(([each]) => each === name)?.[1] ?? "–"));
+  const rows = names.map((name) => el("tr", {}, el("td", {}, name), ...performers.map((each) => score(each, name))));
   $("scores").replaceChildren(...(performers.length > 1 ? [el("tr", {}, el("th"), ...head)] : []), ...rows);
 }
 
@@ -781,9 +800,9 @@ function valueRange(series, limits) {
   return [low - room, high + room];
 }
 
-/** The path of one series, two points a pixel at most: the smallest and the largest value, in their order. */
+/** The path of one series. Of more than two frames a pixel: the smallest and the largest value, in their order. */
 function outline(values, x, y, width) {
-  const columns = Math.min(Math.floor(width), Math.ceil(values.length / 2));
+  const columns = values.length <= 2 * width ? values.length : Math.floor(width);
   const parts = [];
   let pen = "M";
   let drawn = 0; // points since the pen was set down
@@ -847,7 +866,7 @@ function onKey(event) {
 /** Whether a key belongs to the element that has the focus. */
 function ownsKey(element, key) {
   if (!element.matches) return false;
-  if (element.isContentEditable || element.matches("textarea, select, input:not([type=radio], [type=checkbox], [type=button])")) return true;
+  if (element.isContentEditable || element.matches("textarea, select, input:not([type=radio], [type=checkbox])")) return true;
   if (!byTab) return false; // after a click the space bar still plays
   if (element.matches("input[type=radio]")) return key === " " || key.startsWith("Arrow");
   return key === " " && element.matches("button:not(.row), summary, a, input");
@@ -859,7 +878,7 @@ function listenTo(target) {
   target.addEventListener("pointerdown", () => (byTab = false), { capture: true });
 }
 
-/** Below 1000 px the panels at the sides are folded: one at a time is open. */
+/** Below 1000 px the panels at the sides are folded: one at a time is open, until the stage is touched. */
 function fold(panel) {
   for (const id of ["clips", "details"]) {
     $(id).classList.toggle("unfolded", id === panel);
@@ -898,7 +917,8 @@ function wire() {
 
   $("help").addEventListener("click", () => $("keys").showModal());
   $("error-close").addEventListener("click", () => showError(null));
-  for (const id of ["clips", "details"]) $(`fold-${id}`).addEventListener("click", () => fold($(id).classList.contains("unfolded") ? null : id));
+  $("fold-clips").addEventListener("click", () => fold("clips"));
+  $("fold-details").addEventListener("click", () => fold("details"));
   $("stage").addEventListener("load", () => {
     listenTo($("stage").contentWindow);
     $("stage").contentWindow.addEventListener("pointerdown", () => fold(null));

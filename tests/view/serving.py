@@ -1,0 +1,83 @@
+"""A viewer that really serves, in a thread of the test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.request import urlopen
+
+from phuma.view.server import Viewer
+from phuma.view.session import Library
+
+PATIENCE = 60.0  # s; a cold cache compiles
+
+
+@contextmanager
+def serving(library: Library) -> Iterator[Viewer]:
+    viewer = Viewer(library, port=0)
+    ready, loop = threading.Event(), asyncio.new_event_loop()
+
+    def run() -> None:
+        asyncio.set_event_loop(loop)
+        nonlocal task
+        task = loop.create_task(viewer.serve(ready.set))
+        try:
+            loop.run_until_complete(task)
+        except asyncio.CancelledError:
+            pass
+        finally:
+            loop.run_until_complete(loop.shutdown_default_executor())
+            loop.close()
+
+    task: asyncio.Task | None = None
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        assert ready.wait(PATIENCE)
+        yield viewer
+    finally:
+        loop.call_soon_threadsafe(lambda: task.cancel())
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+class Page:
+    """The page's side of a session."""
+
+    def __init__(self, viewer: Viewer) -> None:
+        from websockets.sync.client import connect
+
+        self.viewer = viewer
+        self.socket = connect(viewer.url.replace("http", "ws") + "session", max_size=None)
+        self.stage = self.until("hello")["stage"]
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def say(self, kind: str, **more) -> None:
+        self.socket.send(json.dumps({"type": kind, **more}))
+
+    def until(self, kind: str) -> dict:
+        """The next message of a type; an error that was not waited for fails the test."""
+        while True:
+            message = json.loads(self.socket.recv(PATIENCE))
+            if message["type"] == kind:
+                return message
+            assert message["type"] != "error", message["text"]
+
+    def open(self, clip: str, robot: str | None) -> dict:
+        self.say("open", clip=clip, robot=robot)
+        message = self.until("clip")
+        self.until("state")
+        return message
+
+
+def get(viewer: Viewer, path: str) -> dict:
+    with urlopen(viewer.url + path) as answer:
+        return json.load(answer)

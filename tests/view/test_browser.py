@@ -1,0 +1,236 @@
+"""The viewer in a real browser: Chromium without a screen, drawing by software."""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import time
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from tests.report_dataset import HOSTILE, ROBOTS, built
+from tests.view.serving import serving
+
+pytest.importorskip("viser")
+iio = pytest.importorskip("imageio.v3")
+playwright = pytest.importorskip("playwright.sync_api")
+
+from phuma.cli.main import main
+from phuma.dataset.dataset import Dataset
+from phuma.libraries import DatasetLibrary
+from phuma.robots import load_robot
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: `apt install chromium`")]
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader"
+).split()
+PATIENCE = 90_000  # ms: software draws slowly, and a cold cache compiles
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    return built(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture(scope="module")
+def viewer(root):
+    with serving(DatasetLibrary(root, [load_robot(name) for name in ROBOTS])) as viewer:
+        yield viewer
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must not complain, nor ask anybody else for anything."""
+    page = browser.new_page(viewport={"width": 1366, "height": 768})
+    page.set_default_timeout(PATIENCE)
+    faults, hosts = [], set()
+    page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda e: faults.append(str(e)))
+    page.on("request", lambda r: hosts.add(urlsplit(r.url).hostname) if r.url.startswith(("http", "ws")) else None)
+    page.on("websocket", lambda s: hosts.add(urlsplit(s.url).hostname))
+    yield page
+    page.close()
+    assert faults == []
+    assert hosts <= {"localhost", None}
+
+
+def opened(page, viewer):
+    """The page with its first clip on the stage."""
+    page.goto(viewer.url)
+    page.wait_for_selector("#badge:visible")
+    page.frame_locator("#stage").locator("canvas").first.wait_for()
+    return page
+
+
+def picture(page, selector="#stage"):
+    return iio.imread(io.BytesIO(page.locator(selector).screenshot())).astype(int)[..., :3]
+
+
+def settled(page, selector="#stage"):
+    """A picture that does not change any more."""
+    before = picture(page, selector)
+    for _ in range(60):
+        time.sleep(0.5)
+        now = picture(page, selector)
+        if np.array_equal(before, now):
+            return now
+        before = now
+    pytest.fail("the stage does not come to rest")
+
+
+def pause(page):
+    if page.get_attribute("#play", "aria-label") == "Pause":
+        page.click("#play")
+    page.wait_for_selector("#play[aria-label=Play]")
+
+
+def seek(page, share):
+    """Click into the timeline, at a share of its length; returns the frame."""
+    box = page.locator("#scrubber").bounding_box()
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + 6)
+    page.wait_for_function("share => Math.abs(frame.textContent / document.querySelector('#last-frame').textContent"
+                           " - share) < 0.05", arg=share)  # fmt: skip
+    return int(page.inner_text("#frame"))
+
+
+def rows(page):
+    return page.locator("#rows [data-clip]").evaluate_all("all => all.map(e => e.dataset.clip)")
+
+
+def reddish(shown):
+    return int(((shown[..., 0] > shown[..., 1] + 60) & (shown[..., 0] > shown[..., 2] + 60)).sum())
+
+
+def test_the_page_opens_a_clip_and_it_plays(page, viewer):
+    opened(page, viewer)
+    assert page.inner_text("#title") == "dataset"
+    page.wait_for_selector("#play[aria-label=Pause]")
+    first = picture(page)
+    assert len(np.unique(first.reshape(-1, 3), axis=0)) > 200, "an empty stage"
+    frames, pictures = set(), []
+    for _ in range(6):
+        time.sleep(0.3)
+        frames.add(page.inner_text("#frame"))
+        pictures.append(picture(page))
+    assert len(frames) > 3
+    assert sum(not np.array_equal(a, b) for a, b in zip(pictures, pictures[1:])) >= 3
+
+
+def test_the_timeline_scrubs_and_a_frame_looks_the_same_again(page, viewer):
+    opened(page, viewer)
+    pause(page)
+    seek(page, 0.25)
+    early = settled(page)
+    seek(page, 0.75)
+    late = settled(page)
+    assert (np.abs(late - early).max(axis=-1) > 30).sum() > 300
+    page.focus("#scrubber")
+    frame = int(page.inner_text("#frame"))
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(f"frame.textContent == {frame + 1}")
+    seek(page, 0.25)
+    assert (np.abs(settled(page) - early).max(axis=-1) > 30).mean() < 0.002
+
+
+def test_the_list_filters_sorts_and_finds(page, viewer, root):
+    opened(page, viewer)
+    dataset = Dataset(root)
+    page.check("#verdict input[value=rejected]")
+    wanted = [row["clip"] for row in dataset.rows("NOT kept AND robot = 'g1'")]
+    page.wait_for_function(f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
+    assert sorted(rows(page)) == sorted(wanted)
+    page.check("#verdict input[value='']")
+    page.fill("#search", "reach")
+    wanted = {row["clip"] for row in dataset.rows("robot = 'g1'")
+              if any("reach" in str(row[c]).lower() for c in ("recording", "clip", "label", "category"))}  # fmt: skip
+    page.wait_for_function(f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
+    assert set(rows(page)) == wanted
+    page.fill("#search", "nobody ever did this")
+    page.wait_for_selector("#empty:visible")
+    page.click("#clear")
+    page.wait_for_selector("#rows [data-clip]")
+    page.select_option("#sort", "root_jerk")
+    wanted = [
+        row[0] for row in dataset.query("SELECT clip FROM manifest WHERE robot = 'g1' ORDER BY root_jerk DESC")[1]
+    ]
+    page.wait_for_function(f"document.querySelector('#rows [data-clip]').dataset.clip == '{wanted[0]}'")
+    assert rows(page) == wanted[:50]
+
+
+def test_a_rejected_clip_shows_its_reason_and_the_frames(page, viewer, root):
+    opened(page, viewer)
+    row = Dataset(root).rows("NOT kept AND robot = 'g1' AND root_jerk > root_jerk_limit")[0]
+    page.check("#verdict input[value=rejected]")
+    page.click(f"[data-clip='{row['clip']}']")
+    page.wait_for_function("badge.textContent == 'rejected'")
+    assert row["reasons"][0] in page.inner_text("#reasons")
+    assert page.locator("#lanes [data-kind=reason] rect").count() > 0
+
+
+def test_two_robots_perform_the_same_clip_in_step(page, viewer):
+    opened(page, viewer)
+    pause(page)
+    page.check("#layout input[value=side]")
+    alone = settled(page)
+    other = page.locator("#choices [data-choice='h1_2:stored']")
+    other.check()
+    page.wait_for_function("document.querySelectorAll('#performers > *').length == 2 ||"
+                           "document.querySelectorAll('[data-performer]').length == 2")  # fmt: skip
+    both = settled(page)
+    assert (np.abs(both - alone).max(axis=-1) > 30).sum() > 2000
+    seek(page, 0.5)
+    assert (np.abs(settled(page) - both).max(axis=-1) > 30).sum() > 300
+
+
+def test_names_from_files_are_text(page, viewer):
+    opened(page, viewer)
+    page.fill("#search", HOSTILE.split(">")[0])
+    page.wait_for_function("document.querySelectorAll('#rows [data-clip]').length > 0"
+                           " && [...document.querySelectorAll('#rows [data-clip]')].every("
+                           "e => e.textContent.includes('<script>'))")  # fmt: skip
+    page.locator("#rows [data-clip]").first.click()
+    page.wait_for_function("document.querySelector('#clip-title').textContent.includes('<script>')")
+    assert page.locator("#clips img, #clips script, #details img, #bar img").count() == 0
+
+
+def test_two_browsers_show_what_each_has_chosen(browser, page, viewer):
+    opened(page, viewer)
+    pause(page)
+    seek(page, 0.5)
+    still = settled(page)
+    other = browser.new_page(viewport={"width": 1366, "height": 768})
+    try:
+        opened(other, viewer)
+        other.check("#layout input[value=side]")
+        other.wait_for_function("frame.textContent > 20")
+    finally:
+        other.close()
+    assert (np.abs(settled(page) - still).max(axis=-1) > 30).sum() < 50
+
+
+def test_a_shared_page_plays_without_a_server(page, root, tmp_path):
+    clip = next(iter(Dataset(root).entries("robot = 'g1'")))
+    path = tmp_path / "page.html"
+    assert main(["share", str(clip.path), "--out", str(path)]) == 0
+    page.goto(path.as_uri())
+    page.wait_for_selector("canvas")
+    assert "non-skating" in page.inner_text("#about")
+    time.sleep(2)
+    pictures = []
+    for _ in range(5):
+        pictures.append(picture(page, "canvas >> nth=0"))
+        time.sleep(0.4)
+    assert sum(not np.array_equal(a, b) for a, b in zip(pictures, pictures[1:])) >= 3

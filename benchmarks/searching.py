@@ -132,9 +132,9 @@ def main() -> None:
                 row(f"all of these searches, {BROWSERS} at once", at_once, alone=False),
             ],
         ),
-        f"{late} of {len(every)} searches took {WANTED} ms or more by the clock (none is wanted); the most CPU time that "
-        f"one took is {max(cpu for _, cpu in every):.0f} ms. The clock also counts what else the machine does: its load "
-        f"was {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.",
+        f"{late} of {len(every)} searches took {WANTED} ms or more by the clock (none is wanted); the most CPU time "
+        f"that one took is {max(cpu for _, cpu in every):.0f} ms. The clock also counts what else the machine does: "
+        f"its load was {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.",
     )
 
 

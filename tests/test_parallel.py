@@ -125,3 +125,18 @@ def wait_for(condition, seconds=20):
     while not condition():
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.05)
+
+
+def test_a_script_without_a_main_guard_is_told_so(tmp_path):
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "from math import sqrt\nfrom phuma.parallel import run_all\nprint(list(run_all(sqrt, [1.0, 4.0], 2)))"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1
+    assert "PhumaError: worker processes end before they begin" in done.stderr
+    assert 'if __name__ == "__main__":' in done.stderr
+    guarded = script.read_text().replace("print(", 'if __name__ == "__main__":\n    print(')
+    script.write_text(guarded)
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr

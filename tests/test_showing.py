@@ -1,7 +1,6 @@
 """From any file of motion to what is looked at: whose it is, what is wrong in which frame, and who performs it."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -174,7 +173,9 @@ def test_of_a_recording_of_two_people_each_is_a_piece(tmp_path, monkeypatch):
     assert far[0] > 0.5 > far[1]
 
 
-@pytest.mark.parametrize(("content", "says"), [(None, "cannot be opened: No such file"), ("", "is empty"), ("?", "is a")])
+@pytest.mark.parametrize(
+    ("content", "says"), [(None, "cannot be opened: No such file"), ("", "is empty"), ("?", "is a")]
+)
 def test_a_file_that_holds_no_motion_is_named(tmp_path, content, says):
     if content is not None:
         (tmp_path / "x.bvh").write_text(content)
@@ -262,7 +263,9 @@ def test_contact_is_marked_where_a_sole_stands_and_flight_where_none_does(clip):
     piece = Piece("x", replace(clip, contact=replace(clip.contact, ratio=ratio)))
     show = show_of(piece, [])
     stands = lanes_of(show, "contact")
-    assert list(stands) == ["left heel", "left toe", "right heel", "right toe"] == [r.replace("_", " ") for r in REGIONS]
+    assert (
+        list(stands) == ["left heel", "left toe", "right heel", "right toe"] == [r.replace("_", " ") for r in REGIONS]
+    )
     assert [np.flatnonzero(holds).tolist() for holds in stands.values()] == [[0, 1, 2, 3, 4], [4, 5, 6, 7], [], []]
     assert [holds.tolist() for holds in lanes_of(show, "flight").values()] == [[False] * 8 + [True] * 7]
     assert show.kept is None, "nobody judged it"
@@ -307,7 +310,9 @@ def test_tracks_of_a_robot_are_in_their_units_and_beside_their_limits():
     contact = np.tile([1.0, 1.0, 0.0, 0.0], (8, 1))
     contact[5:] = 0
     human = np.tile(curate(walk(open_body(), seconds=1.0)).motion.pose.position[:1], (8, 1, 1))
-    who = performer("x", "X", replace(motion, joint_pos=joints, root_pos=root, contact=contact, human_joints=human), robot)
+    who = performer(
+        "x", "X", replace(motion, joint_pos=joints, root_pos=root, contact=contact, human_joints=human), robot
+    )
     tracks = tracks_of(who)
     assert {label: (t.unit, t.limits) for label, t in tracks.items()} == {
         "position error": ("cm", (10.0,)), "direction error": ("deg", (10.0,)), "joint use": ("% of range", (98.0,)),
@@ -403,7 +408,10 @@ def test_a_stored_motion_is_taken_for_its_own_robot_and_nothing_else(clip):
 
     assert who([], []) == who([h1_2], []) == [("h1_2:stored", "h1_2 by by hand")]
     assert who([], ["ik"]) == [("h1_2:ik", "h1_2 by ik")]
-    assert who([g1, h1_2], []) == [("g1:physink+collision", "g1 by physink+collision"), ("h1_2:stored", "h1_2 by by hand")]
+    assert who([g1, h1_2], []) == [
+        ("g1:physink+collision", "g1 by physink+collision"),
+        ("h1_2:stored", "h1_2 by by hand"),
+    ]
     np.testing.assert_array_equal(performers_of(piece, [], [])[0].motion.joint_pos, stored.joint_pos)
 
 
@@ -434,12 +442,3 @@ def test_a_measure_without_a_number_a_frame_is_a_reason_with_no_frames(clip):
     show = show_of(Piece("x", clip, measures=(Measure("elegance", 0.1, 0.5, "above"),)), [])
     assert (show.kept, show.reasons) == (False, ("elegance 0.1, needs > 0.5",))
     assert not lanes_of(show, "reason")["elegance"].any()
-
-
-def test_the_piece_of_an_imported_motion_knows_no_human():
-    motion = still()
-    row = dict.fromkeys(("human_file", "category", "split", "label", "source", "format", "licence", "notes"))
-    entry = SimpleNamespace(row={**row, "recording": "imported/x.npz", "file": "x"}, id="c", motion=lambda: motion, path=None)
-    piece = piece_of_entry(entry)
-    assert (piece.clip, piece.motion, piece.measures) == (None, motion, ())
-    assert piece.facts == (("clip", "c"),)

@@ -79,7 +79,7 @@ class FilesLibrary:
         self._perform = Performances()
 
     def about(self) -> dict[str, Any]:
-        kept = sum(all(m.passed for m in piece.measures) for piece in self._pieces.values())
+        kept = sum(_is_kept(piece) is True for piece in self._pieces.values())
         title = next(iter(self._pieces.values())).title if len(self._pieces) == 1 else f"{len(self._pieces)} motions"
         nothing: dict[str, Any] = dict.fromkeys(("robots", "categories", "splits", "sources", "metrics"), ())
         return {"title": title, "rows": len(self._pieces), "kept": kept, **nothing}
@@ -91,7 +91,7 @@ class FilesLibrary:
         words = wanted.text.lower().split()
         rows = [row for row in rows if all(word in row["recording"].lower() for word in words)]
         if wanted.verdict:
-            rows = [row for row in rows if row["kept"] == (wanted.verdict == "kept")]
+            rows = [row for row in rows if row["kept"] is (wanted.verdict == "kept")]
         first = wanted.page * PAGE_ROWS
         pages = -(-len(rows) // PAGE_ROWS)
         return {"total": len(rows), "page": wanted.page, "pages": pages, "rows": rows[first : first + PAGE_ROWS]}
@@ -101,7 +101,7 @@ class FilesLibrary:
         reasons = [str(m) for m in piece.measures if not m.passed]
         return {
             "clip": name, "robot": None, "recording": piece.title, "start": start, "end": end, "category": None,
-            "split": None, "kept": not reasons, "reasons": reasons, "label": None, "mirrored": False, "value": None,
+            "split": None, "kept": _is_kept(piece), "reasons": reasons, "label": None, "mirrored": False, "value": None,
         }  # fmt: skip
 
     def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
@@ -176,6 +176,11 @@ def check_choice(chosen: Sequence[str], titles: Mapping[str, str]) -> None:
 
 def choices_of(titles: Mapping[str, str], chosen: Sequence[str]) -> tuple[Choice, ...]:
     return tuple(Choice(name, title, name in chosen) for name, title in titles.items())
+
+
+def _is_kept(piece: Piece) -> bool | None:
+    """None where nobody judged it."""
+    return all(m.passed for m in piece.measures) if piece.measures else None
 
 
 def _stored_title(entry: Entry) -> str:

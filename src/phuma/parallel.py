@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.synchronize import Event
 from typing import Any, TypeVar
 
 from phuma.errors import PhumaError
@@ -22,6 +23,10 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 TOO_MUCH_MEMORY = 77  # exit code of a worker that has stopped itself
 WATCH_SECONDS = 0.2
 TRIES = 2
+NO_START = (
+    "worker processes end before they begin. If this is called from a script of your own, each of them runs the script "
+    'again: put the call below `if __name__ == "__main__":`, or use one job'
+)
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,8 @@ class Worker:
     def __init__(self, work: Callable[[Any], Any], limits: WorkerLimits) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        arguments = (work, theirs, limits.megabytes, os.getpid())
+        self._began = context.Event()
+        arguments = (work, theirs, limits.megabytes, os.getpid(), self._began)
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
         with _one_thread_each():
             self.process.start()
@@ -145,6 +151,8 @@ class Worker:
         code = self.process.exitcode
         if code == TOO_MUCH_MEMORY:
             return None, f"needed more than {self.limits.megabytes:g} MB of memory"
+        if code == 1 and not self._began.is_set():
+            raise PhumaError(NO_START)
         signal = f"killed by signal {-code}, perhaps for want of memory" if code and code < 0 else f"exit code {code}"
         return None, f"its worker process died ({signal})"
 
@@ -165,8 +173,9 @@ def _ready(busy: list[Worker]) -> list[Worker]:
             return sorted(found, key=busy.index)
 
 
-def _serve(work: Callable[[Any], Any], pipe: Connection, megabytes: float | None, parent: int) -> None:
+def _serve(work: Callable[[Any], Any], pipe: Connection, megabytes: float | None, parent: int, began: Event) -> None:
     """The life of a worker."""
+    began.set()
     threading.Thread(target=_watch, args=(megabytes, parent), daemon=True).start()
     while True:
         try:

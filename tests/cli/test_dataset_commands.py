@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from phuma.cli.main import main
+from phuma.robots import load_robot
 from tests.dataset.tiny import ODD, built, copied, edit_description, rows_on_disk
 
 
@@ -70,6 +72,17 @@ def test_verify_refuses_a_robot_that_the_dataset_is_not_for(capsys, fresh, tmp_p
     code, _, err = run(capsys, "verify", fresh, "--robot", tmp_path / "none")
     assert code == 2
     assert "there is no robot" in err
+
+
+def test_verify_notes_a_robot_whose_files_have_changed(capsys, fresh, tmp_path):
+    folder = tmp_path / "g1"
+    shutil.copytree(load_robot("g1").folder, folder)
+    assert "note" not in run(capsys, "verify", fresh, "--robot", folder)[1]
+    with open(folder / "robot.json", "a") as f:
+        f.write("\n")
+    code, out, _ = run(capsys, "verify", fresh, "--robot", folder)
+    assert code == 0
+    assert out.startswith("note: robot g1: its files differ from those that the dataset was built with")
 
 
 def test_answers_equal_counts_from_the_records(capsys, fresh):

@@ -101,9 +101,18 @@ def seek(page, share):
     """Click into the timeline, at a share of its length; returns the frame."""
     box = page.locator("#scrubber").bounding_box()
     page.mouse.click(box["x"] + share * box["width"], box["y"] + 6)
-    page.wait_for_function("share => Math.abs(frame.textContent / document.querySelector('#last-frame').textContent"
+    until(page, "share => Math.abs(frame.textContent / document.querySelector('#last-frame').textContent"
                            " - share) < 0.05", arg=share)  # fmt: skip
     return int(page.inner_text("#frame"))
+
+
+def until(page, expression, arg=None):
+    """Wait for something; playwright's own way would need a page that may evaluate strings."""
+    for _ in range(PATIENCE // 100):
+        if page.evaluate(expression, arg):
+            return
+        time.sleep(0.1)
+    pytest.fail(f"never came true: {expression}")
 
 
 def rows(page):
@@ -140,7 +149,7 @@ def test_the_timeline_scrubs_and_a_frame_looks_the_same_again(page, viewer):
     page.focus("#scrubber")
     frame = int(page.inner_text("#frame"))
     page.keyboard.press("ArrowRight")
-    page.wait_for_function(f"frame.textContent == {frame + 1}")
+    until(page, f"frame.textContent == {frame + 1}")
     seek(page, 0.25)
     assert (np.abs(settled(page) - early).max(axis=-1) > 30).mean() < 0.002
 
@@ -150,13 +159,13 @@ def test_the_list_filters_sorts_and_finds(page, viewer, root):
     dataset = Dataset(root)
     page.check("#verdict input[value=rejected]")
     wanted = [row["clip"] for row in dataset.rows("NOT kept AND robot = 'g1'")]
-    page.wait_for_function(f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
+    until(page, f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
     assert sorted(rows(page)) == sorted(wanted)
     page.check("#verdict input[value='']")
     page.fill("#search", "reach")
     wanted = {row["clip"] for row in dataset.rows("robot = 'g1'")
               if any("reach" in str(row[c]).lower() for c in ("recording", "clip", "label", "category"))}  # fmt: skip
-    page.wait_for_function(f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
+    until(page, f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
     assert set(rows(page)) == wanted
     page.fill("#search", "nobody ever did this")
     page.wait_for_selector("#empty:visible")
@@ -166,7 +175,7 @@ def test_the_list_filters_sorts_and_finds(page, viewer, root):
     wanted = [
         row[0] for row in dataset.query("SELECT clip FROM manifest WHERE robot = 'g1' ORDER BY root_jerk DESC")[1]
     ]
-    page.wait_for_function(f"document.querySelector('#rows [data-clip]').dataset.clip == '{wanted[0]}'")
+    until(page, f"document.querySelector('#rows [data-clip]').dataset.clip == '{wanted[0]}'")
     assert rows(page) == wanted[:50]
 
 
@@ -175,7 +184,7 @@ def test_a_rejected_clip_shows_its_reason_and_the_frames(page, viewer, root):
     row = Dataset(root).rows("NOT kept AND robot = 'g1' AND root_jerk > root_jerk_limit")[0]
     page.check("#verdict input[value=rejected]")
     page.click(f"[data-clip='{row['clip']}']")
-    page.wait_for_function("badge.textContent == 'rejected'")
+    until(page, "badge.textContent == 'rejected'")
     assert row["reasons"][0] in page.inner_text("#reasons")
     assert page.locator("#lanes [data-kind=reason] rect").count() > 0
 
@@ -187,7 +196,7 @@ def test_two_robots_perform_the_same_clip_in_step(page, viewer):
     alone = settled(page)
     other = page.locator("#choices [data-choice='h1_2:stored']")
     other.check()
-    page.wait_for_function("document.querySelectorAll('#performers > *').length == 2 ||"
+    until(page, "document.querySelectorAll('#performers > *').length == 2 ||"
                            "document.querySelectorAll('[data-performer]').length == 2")  # fmt: skip
     both = settled(page)
     assert (np.abs(both - alone).max(axis=-1) > 30).sum() > 2000
@@ -198,11 +207,11 @@ def test_two_robots_perform_the_same_clip_in_step(page, viewer):
 def test_names_from_files_are_text(page, viewer):
     opened(page, viewer)
     page.fill("#search", HOSTILE.split(">")[0])
-    page.wait_for_function("document.querySelectorAll('#rows [data-clip]').length > 0"
+    until(page, "document.querySelectorAll('#rows [data-clip]').length > 0"
                            " && [...document.querySelectorAll('#rows [data-clip]')].every("
                            "e => e.textContent.includes('<script>'))")  # fmt: skip
     page.locator("#rows [data-clip]").first.click()
-    page.wait_for_function("document.querySelector('#clip-title').textContent.includes('<script>')")
+    until(page, "document.querySelector('#clip-title').textContent.includes('<script>')")
     assert page.locator("#clips img, #clips script, #details img, #bar img").count() == 0
 
 
@@ -215,7 +224,7 @@ def test_two_browsers_show_what_each_has_chosen(browser, page, viewer):
     try:
         opened(other, viewer)
         other.check("#layout input[value=side]")
-        other.wait_for_function("frame.textContent > 20")
+        until(other, "frame.textContent > 20")
     finally:
         other.close()
     assert (np.abs(settled(page) - still).max(axis=-1) > 30).sum() < 50

@@ -10,11 +10,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 
+from phuma.building import robot_identity
 from phuma.cli.options import command_parser
 from phuma.cli.table import harmless
-from phuma.dataset.describe import load_description
+from phuma.dataset.describe import ROBOT_FILES, load_description
 from phuma.dataset.faults import Fault
 from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, ReadError
@@ -36,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     robots = robots_of(args.dataset, [name for word in args.robot for name in word.split(",") if name])
     faults: list[Fault] = []
     notes: list[Fault] = []
-    for fault in with_bar(args.dataset, robots):
+    for fault in chain(changed_robots(args.dataset, robots), with_bar(args.dataset, robots)):
         (faults if fault.grave else notes).append(fault)
         if not args.json:
             print(("" if fault.grave else "note: ") + harmless(str(fault)), flush=True)
@@ -56,6 +58,18 @@ def robots_of(root: Path, folders: Sequence[str]) -> dict[str, Robot]:
             raise ConfigError(f"--robot {unused[0]}: the dataset is for {', '.join(names)}")
         given = {name: load_robot(name) for name in names if name in built_in_robots() and name not in given} | given
     return given
+
+
+def changed_robots(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:
+    """A note for each robot whose files are others than those the dataset was built with."""
+    with suppress(ReadError):
+        built = load_description(root).config.get(ROBOT_FILES, {})
+        for name, robot in robots.items():
+            if built.get(name) not in (None, robot_identity(robot)):
+                problem = (
+                    "its files differ from those that the dataset was built with; limits are those of the files here"
+                )
+                yield Fault(f"robot {name}", problem, "", grave=False)
 
 
 def with_bar(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:

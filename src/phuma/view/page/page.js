@@ -96,7 +96,6 @@ const view = {
   state: null, // the server's last message about its state
 };
 let metrics = [];
-let manyRobots = false;
 
 // ---------------------------------------------------------------- the list of clips
 
@@ -110,17 +109,15 @@ async function getJson(address, signal) {
 async function loadAbout() {
   const about = await getJson("/api/about");
   metrics = about.metrics;
-  manyRobots = about.robots.length > 1;
   document.title = `${plain(about.title)} – PHUMA`;
   $("title").textContent = $("title").title = plain(about.title);
-  const rows = manyRobots ? `${count(about.rows, "row")} of ${about.robots.length} robots` : count(about.rows, "clip");
-  $("counts").textContent = about.rows > 1 ? `${rows}, ${about.kept.toLocaleString("en")} kept` : "";
+  $("counts").textContent = about.rows > 1 ? `${count(about.rows, "clip")}, ${about.kept.toLocaleString("en")} kept` : "";
   $("filters").hidden = $("pager").hidden = about.rows < 2;
   const named = metrics.map((metric) => [metric.name, metric.label]);
   const plainly = (names) => names.map((name) => [name, name]);
   options("category", "any category", plainly(about.categories), about.categories.length > 0);
   options("split", "any split", plainly(about.splits), about.splits.length > 0);
-  options("robot", "any robot", plainly(about.robots), manyRobots);
+  options("robot", null, plainly(about.robots), about.robots.length > 1); // every clip is there for every robot
   options("metric", "any metric", named, named.length > 0);
   options("sort", "in the dataset's order", named.map(([name, label]) => [name, `by ${label}`]), named.length > 0);
   $("sorting").hidden = $("sort").hidden;
@@ -130,8 +127,9 @@ async function loadAbout() {
 function options(id, none, pairs, useful) {
   const select = $(id);
   const before = select.value;
-  select.replaceChildren(el("option", { value: "" }, none), ...pairs.map(([value, label]) => el("option", { value }, label)));
-  select.value = pairs.some(([value]) => value === before) ? before : "";
+  const all = none === null ? pairs : [["", none], ...pairs];
+  select.replaceChildren(...all.map(([value, label]) => el("option", { value }, label)));
+  if (pairs.some(([value]) => value === before)) select.value = before;
   select.hidden = !useful;
 }
 
@@ -153,11 +151,11 @@ function query() {
 }
 
 function filtered() {
-  return query().some(([name]) => name !== "sort" && name !== "descending");
+  return query().some(([name]) => !["sort", "descending", "robot"].includes(name));
 }
 
 function showFilters() {
-  for (const id of ["category", "split", "robot", "metric", "sort"]) $(id).classList.toggle("chosen", $(id).value !== "");
+  for (const id of ["category", "split", "metric", "sort"]) $(id).classList.toggle("chosen", $(id).value !== "");
   const metric = metrics.find(({ name }) => name === $("metric").value);
   $("bounds").hidden = !metric;
   $("bounds-unit").textContent = metric ? plain(metric.unit) : "";
@@ -240,7 +238,6 @@ function rowButton(row) {
       el("span", { title: `${(row.end - row.start).toFixed(1)} s long` }, `${row.start.toFixed(1)}–${row.end.toFixed(1)} s`),
       ...(row.category ? [el("span", { class: "chip", title: plain(row.label ?? row.category) }, row.category)] : []),
       ...(row.split ? [el("span", {}, row.split)] : []),
-      ...(manyRobots && row.robot ? [el("span", {}, row.robot)] : []),
       ...(row.mirrored ? [el("span", { title: "mirrored: left and right are swapped" }, "⇄")] : []),
       el("span", { class: `verdict ${verdict}`, title: (row.reasons ?? []).map(plain).join("\n") }, verdict),
     ),
@@ -285,7 +282,7 @@ async function chooseNeighbour(step) {
 }
 
 function clearFilters() {
-  for (const id of ["search", "category", "split", "robot", "metric", "from", "to"]) $(id).value = "";
+  for (const id of ["search", "category", "split", "metric", "from", "to"]) $(id).value = "";
   document.querySelector("#verdict input").checked = true;
   refilter();
 }

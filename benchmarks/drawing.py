@@ -21,9 +21,9 @@ from tables import markdown, save
 
 SIZE = (640, 480)
 FPS = 30.0
-FRAMES = 60
+FRAMES = 30
 ROUNDS = 5  # the least of them counts: what else the machine does only adds
-ENCODED = 300
+ENCODED = 150
 
 
 def swaying(robot: Robot) -> RobotMotion:
@@ -126,7 +126,7 @@ def main() -> None:
     save(
         "drawing",
         "What pictures of robots cost",
-        f"{SIZE[0]} x {SIZE[1]}, one robot, in software, MuJoCo's offscreen buffer. CPU time is that of all threads.{missing}",
+        f"{SIZE[0]} x {SIZE[1]}, one robot, drawn by MuJoCo in software. CPU time is that of all threads.{missing}",
         markdown(["robot", "shapes", "triangles", "pictures a second", "CPU ms a picture"], shape_rows()),
         "The G1 by the samples a pixel that smooth its edges and by the size of the shadow map; films have 4 and 1024:",
         markdown(["samples", "shadow map", "pictures a second", "CPU ms a picture"], quality_rows()),

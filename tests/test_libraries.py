@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-import threading
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -14,6 +14,7 @@ pytest.importorskip("duckdb")
 from phuma.building import WorkCfg
 from phuma.clipfile import save_clip
 from phuma.curation import curate
+from phuma.dataset.formats import gmr
 from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.importing import ImportCfg, import_motions
 from phuma.libraries import MOST, DatasetLibrary, FilesLibrary, search_of
@@ -247,12 +248,9 @@ def test_several_threads_get_what_each_asked_for(library, rows):
         assert ids(found) == [f"{key[1]}:stored"]
         assert (found.show.title, len(found.show)) == (by_key[key]["recording"], by_key[key]["frames"])
         assert key in [(row["clip"], row["robot"]) for row in page["rows"]]
-    assert threading.active_count() < 50
 
 
 def test_a_robot_that_the_dataset_does_not_have_can_be_given(dataset, short, tmp_path):
-    import shutil
-
     folder = shutil.copytree(load_robot("g1").folder, tmp_path / "mine")
     library = DatasetLibrary(dataset, [*map(load_robot, ROBOTS), load_robot(folder)])
     opened = library.open(short, "g1", ["mine:ik"])
@@ -262,9 +260,8 @@ def test_a_robot_that_the_dataset_does_not_have_can_be_given(dataset, short, tmp
 
 def test_an_imported_motion_opens_without_a_human_and_on_its_robot_alone(tmp_path):
     (tmp_path / "theirs").mkdir()
-    save_robot_motion(tmp_path / "theirs" / "stand.npz", still(frames=45))
+    gmr.write(still(frames=45), load_robot("g1"), tmp_path / "theirs" / "stand.pkl")
     import_motions([tmp_path / "theirs"], tmp_path / "out", ImportCfg("g1"), WorkCfg(jobs=1).runner())
-    print((tmp_path/"out"/"dataset.json").read_text())
     library = DatasetLibrary(tmp_path / "out", [load_robot("g1")])
     (row,) = as_json(library.find({}))["rows"]
     opened = library.open(row["clip"], row["robot"], None)

@@ -28,11 +28,22 @@ URDF = """<robot name="small">
   <joint name="pin" type="fixed"><origin xyz="1 0 0"/><parent link="head"/><child link="hat"/></joint>
 </robot>"""
 ASKEW = rot.to_matrix(rot.normalize(np.array([0.9, 0.3, -0.2, 0.4])))
+
+
+def open_wedge() -> np.ndarray:
+    """Two planes that would meet far outside, were they longer."""
+    triangles = cube(np.array([0.08, 0.05, 1.0]), 12)
+    triangles = triangles[(triangles[..., 0] > -0.08).any(axis=1)]
+    triangles[..., 2] *= 0.006 + 0.15 * (triangles[..., 0] + 0.08)
+    return triangles
+
+
 SOLIDS = {
     "ball": ball(0.1, 16),
     "ball off the middle": ball(0.05, 16) @ ASKEW.T + [0.3, -0.2, 0.01],
     "cube askew": cube(0.08, 16) @ ASKEW.T,
     "flat box": cube(np.array([0.1, 0.06, 0.012]), 12) + [0.0, 0.0, 0.02],
+    "open wedge": open_wedge(),
     "grain of triangles": np.random.default_rng(1).normal(scale=0.05, size=(600, 3, 3)),
 }
 

@@ -112,5 +112,5 @@ def summary(result: Description, out: Path) -> str:
             if len(result.failed) > 20
             else []
         )
-    lines.append(f'Look at it: phuma report {out}   or ask: phuma query {out} "SELECT * FROM manifest LIMIT 5"')
+    lines.append(f"Look at it: phuma view {out}   its numbers: phuma report {out}")
     return "\n".join(lines)

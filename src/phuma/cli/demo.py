@@ -77,6 +77,7 @@ def where_to_look(dataset: Dataset, out: Path) -> str:
     phuma = "phuma" if shutil.which("phuma") else os.path.relpath(sys.argv[0])
     walk: Any = next(dataset.entries("recording LIKE '%/walk_0000.npz'"))
     seen = [
+        (f"{phuma} view {out / 'dataset'}", "human and robot in the browser, also what was rejected and why"),
         (out / "dataset" / "report.html", "the report: open it in a browser"),
         (out / "motions.png", "the eleven motions, with contacts lit"),
         (f"{phuma} render {walk.path} --human --out walk.gif", "a film of the robot and the human it follows"),

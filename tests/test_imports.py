@@ -11,7 +11,7 @@ import phuma
 
 SOURCE = Path(phuma.__file__).parent
 STAGES = {"sources", "curation", "retargeting", "dataset", "view"}
-WIRING = {"building", "cli", "importing", "workflow", "__main__", "__init__"}
+WIRING = {"building", "cli", "importing", "libraries", "showing", "workflow", "__main__", "__init__"}
 
 
 def imported(file: Path) -> set[str]:

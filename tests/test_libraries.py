@@ -96,8 +96,9 @@ def ids(opened):
 
 def test_a_dataset_says_what_there_is(library, rows):
     about = as_json(library.about())
-    assert set(about) == {"title", "rows", "kept", "robots", "categories", "splits", "sources", "metrics"}
-    assert (about["title"], about["rows"], about["kept"]) == ("dataset", len(rows), sum(r["kept"] for r in rows))
+    assert set(about) == {"title", "clips", "kept", "robots", "categories", "splits", "sources", "metrics"}
+    clips, kept = {r["clip"] for r in rows}, {r["clip"] for r in rows if r["kept"]}
+    assert (about["title"], about["clips"], about["kept"]) == ("dataset", len(clips), len(kept))
     assert about["robots"] == list(ROBOTS)
     assert set(about["categories"]) == {r["category"] for r in rows}
     assert HOSTILE in about["sources"]
@@ -298,7 +299,7 @@ def test_looking_writes_nothing(dataset, rows, short, rejected, monkeypatch, tmp
 def test_files_are_a_short_list_with_their_verdicts(files):
     library = files_library(files)
     about = as_json(library.about())
-    assert (about["title"], about["rows"], about["kept"]) == ("3 motions", 3, 1)
+    assert (about["title"], about["clips"], about["kept"]) == ("3 motions", 3, 1)
     assert [about[name] for name in ("robots", "categories", "splits", "sources", "metrics")] == [[]] * 5
     page = as_json(library.find({}))
     assert (page["total"], page["page"], page["pages"]) == (3, 0, 1)

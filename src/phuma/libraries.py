@@ -82,7 +82,7 @@ class FilesLibrary:
         kept = sum(_is_kept(piece) is True for piece in self._pieces.values())
         title = next(iter(self._pieces.values())).title if len(self._pieces) == 1 else f"{len(self._pieces)} motions"
         nothing: dict[str, Any] = dict.fromkeys(("robots", "categories", "splits", "sources", "metrics"), ())
-        return {"title": title, "rows": len(self._pieces), "kept": kept, **nothing}
+        return {"title": title, "clips": len(self._pieces), "kept": kept, **nothing}
 
     def find(self, request: Mapping[str, str]) -> dict[str, Any]:
         """By words and verdict."""

@@ -51,6 +51,7 @@ def performer(name: str, title: str, motion: RobotMotion, robot: Robot) -> Perfo
     ]  # fmt: skip
     tracks += [
         Track("joint use", "% of range", frames.joint_use, (100 * limits.MARGIN,)),
+        Track("torque", "% of limit", frames.torque_use, (100.0,)),
         Track("slip of standing soles", "cm/s", 100 * _largest(frames.slip), (100 * limits.SLIP_LIMIT,)),
         Track("standing soles off the ground", "mm",
               1000 * _largest(np.where(stands, np.abs(frames.height), np.nan)), (1000 * limits.HEIGHT_LIMIT,)),
@@ -178,8 +179,7 @@ def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
         frames = clip_frames(clip.motion, clip.contact)
         lanes += [Lane(name.replace("_", " "), "reason", bad) for name, bad in causes(frames, piece.measures).items()]
         tracks = _human_tracks(frames, piece.measures)
-    for p in performers:
-        of = f"{p.title}: " if len(performers) > 1 else ""
+    for p, of in zip(performers, _short_names(performers)):
         faults = {"joint beyond its limit": np.any(p.over, axis=1), "standing sole slides": np.any(p.slips, axis=1)}
         lanes += [Lane(of + name, "violation", bad) for name, bad in faults.items() if bad.any()]
     reasons = tuple(str(m) for m in piece.measures if not m.passed)
@@ -189,6 +189,14 @@ def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
         tuple(performers), (*lanes, *piece.lanes), tracks, piece.measures, not reasons if piece.measures else None,
         reasons, piece.facts, None if piece.path is None else str(piece.path),
     )  # fmt: skip
+
+
+def _short_names(performers: Sequence[Performer]) -> list[str]:
+    """What tells performers apart, for the front of a lane's name: nothing, the robot or the method."""
+    if len(performers) < 2:
+        return [""] * len(performers)
+    robots = [p.robot.name for p in performers]
+    return [f"{p.robot.name if len(set(robots)) == len(robots) else p.id}: " for p in performers]
 
 
 def _origin(provenance: Provenance) -> tuple[tuple[str, str], ...]:

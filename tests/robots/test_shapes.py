@@ -202,6 +202,7 @@ def test_shapes_for_contact_alone_and_invisible_ones_are_not_shown(tmp_path, wit
         sphere = {"type": mujoco.mjtGeom.mjGEOM_SPHERE, "size": [0.02, 0, 0], "pos": [1, 1, 1]}
         spec.body(KNEE).add_geom(**sphere, group=0)
         spec.body(KNEE).add_geom(**sphere, group=1, contype=0, conaffinity=0, rgba=[1, 1, 1, 0])
+        spec.body(KNEE).add_geom(**sphere, group=3, contype=0, conaffinity=0)
 
     before, after = robot_shapes(load_robot("g1"))[KNEE], robot_shapes(remade(tmp_path, change))[KNEE]
     np.testing.assert_allclose(triangles(after), triangles(before), atol=1e-4)

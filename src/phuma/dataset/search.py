@@ -104,7 +104,7 @@ class Page:
 class Facets:
     """What there is to choose from."""
 
-    rows: int
+    clips: int
     kept: int
     """of these"""
     robots: tuple[str, ...]
@@ -133,9 +133,10 @@ def facets(dataset: Dataset) -> Facets:
     """What `search` can be asked for in this dataset; from any thread, as `search`."""
     with _cursor(dataset) as database:
         counts = ", ".join(f"count({name})" for name in METRICS)
-        rows, kept, *valued = ask(database, f"SELECT count(*), count(*) FILTER (kept), {counts} FROM searched")[1][0]
+        counted = "count(DISTINCT clip), count(DISTINCT clip) FILTER (kept)"
+        clips, kept, *valued = ask(database, f"SELECT {counted}, {counts} FROM searched")[1][0]
         return Facets(
-            rows=rows,
+            clips=clips,
             kept=kept,
             robots=_in_order(_present(database, "robot"), dataset.description.robots),
             categories=_in_order(_present(database, "category"), TYPES),

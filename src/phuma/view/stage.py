@@ -39,7 +39,7 @@ IN_CONTACT = 0.5
 SEE_THROUGH = 0.45  # of a robot with a skeleton inside
 PATH_EVERY = 3  # frames
 FOLLOW_SECONDS = 1.0  # over which the camera's way is smoothed
-CAMERA, LOOK_AT, FOV = (2.2, -2.2, 1.3), (0.0, 0.0, 0.72), 0.7
+CAMERA, LOOK_AT, FOV = (2.0, -2.0, 1.35), (0.0, 0.0, 0.75), 0.7
 """m before the middle of the figures and beside it, in the frame of the way they face; rad"""
 
 
@@ -161,7 +161,7 @@ class Stage:
         heading = self._heading()
         ahead, left = np.array([np.cos(heading), np.sin(heading), 0]), np.array([-np.sin(heading), np.cos(heading), 0])
         count = len(self._figures) if self.layout == "side" else 1
-        far = 1.0 + 0.22 * (count - 1)
+        far = 1.0 + 0.15 * (count - 1)
         camera = self._server.initial_camera
         camera.look_at = np.array(LOOK_AT)
         camera.position = np.array(LOOK_AT) + far * (
@@ -395,7 +395,7 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 def _tinted(shape: tuple[int, int, int], colour: str) -> tuple[int, int, int]:
     """A performer's colour, as light or dark as the shape's own."""
-    light = 0.45 + 0.75 * sum(shape) / (3 * 255)
+    light = 0.7 + 0.5 * sum(shape) / (3 * 255)
     r, g, b = (min(255, round(light * c)) for c in _rgb(colour))
     return r, g, b
 

@@ -111,8 +111,8 @@ async function loadAbout() {
   metrics = about.metrics;
   document.title = `${plain(about.title)} – PHUMA`;
   $("title").textContent = $("title").title = plain(about.title);
-  $("counts").textContent = about.rows > 1 ? `${count(about.rows, "clip")}, ${about.kept.toLocaleString("en")} kept` : "";
-  $("filters").hidden = $("pager").hidden = about.rows < 2;
+  $("counts").textContent = about.clips > 1 ? `${count(about.clips, "clip")}, ${about.kept.toLocaleString("en")} kept` : "";
+  $("filters").hidden = $("pager").hidden = about.clips < 2;
   const named = metrics.map((metric) => [metric.name, metric.label]);
   const plainly = (names) => names.map((name) => [name, name]);
   options("category", "any category", plainly(about.categories), about.categories.length > 0);

@@ -27,7 +27,7 @@ from tests.view.test_film import can_draw, waving
 iio = pytest.importorskip("imageio.v3")
 pytest.importorskip("viser")
 drawing = pytest.mark.skipif(not can_draw(), reason="no EGL or OSMesa on this machine")
-SIZE = (320, 240)
+SIZE = (160, 120)
 
 
 @pytest.fixture(scope="module")
@@ -264,11 +264,8 @@ def test_a_robot_that_was_asked_for_can_be_chosen_beside_the_datasets_own(datase
         ("viser", "share", "view"),
         ("viser", "view", "view"),
         ("websockets", "view", "view"),
-        ("trimesh", "share", "view"),
         ("imageio", "render", "render"),
-        ("mujoco", "view", "retarget"),
         ("duckdb", "view DATASET", "dataset"),
-        ("numba", "view", "retarget"),
     ],
 )
 def test_what_is_not_installed_is_named_with_what_installs_it(tmp_path, wave, dataset, module, command, extra):
@@ -276,12 +273,8 @@ def test_what_is_not_installed_is_named_with_what_installs_it(tmp_path, wave, da
     words = [command, str(dataset if source else wave)]
     words += ["--no-browser", "--port", "0"] if command == "view" else ["--out", str(tmp_path / f"x.{command}")]
     words = [w.replace(".share", ".html").replace(".render", ".png") for w in words]
-    code = (
-        f"import sys, _thread, threading; sys.modules[{module!r}] = None\n"
-        "timer = threading.Timer(30, _thread.interrupt_main); timer.daemon = True; timer.start()\n"
-        f"from phuma.cli.main import main; sys.exit(main({words!r}))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    code = f"import sys; sys.modules[{module!r}] = None\nfrom phuma.cli.main import main; sys.exit(main({words!r}))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=90)
     assert done.returncode == 2, done
     assert f"needs {module}, which is not installed. Run: pip install 'phuma[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -195,28 +195,31 @@ def _coarse(part: Part, cell: float) -> Part:
 
 
 def _shapes(parts: list[Part]) -> tuple[Shape, ...]:
-    """The parts of a body as one shape a colour."""
-    faces = [part.faces[~_hidden(part, parts)] for part in parts]
+    """The parts of a body as one shape a colour, without what cannot be seen."""
+    if not parts:
+        return ()
+    starts = np.cumsum([0] + [len(part.vertices) for part in parts])
+    vertices = np.concatenate([part.vertices for part in parts])
+    faces = np.concatenate([part.faces + start for part, start in zip(parts, starts)])
+    owner = np.repeat(np.arange(len(parts)), [len(part.faces) for part in parts])
+    seen = ~_hidden(vertices, faces, parts)
     out = []
     for colour in dict.fromkeys(part.colour for part in parts):
-        those = [k for k, part in enumerate(parts) if part.colour == colour and len(faces[k])]
-        starts = np.cumsum([0] + [len(parts[k].vertices) for k in those])
-        if those:
-            vertices = np.concatenate([parts[k].vertices for k in those])
-            joined = np.concatenate([faces[k] + start for k, start in zip(those, starts)])
-            out.append(_creased(vertices, joined, colour))
+        those = seen & np.array([part.colour == colour for part in parts])[owner]
+        if those.any():
+            out.append(_creased(vertices, faces[those], colour))
     return tuple(out)
 
 
-def _hidden(part: Part, parts: list[Part]) -> Array:
-    """(F,) the faces that lie within another part: a third of all where a robot is made of primitives."""
-    out = np.zeros(len(part.faces), dtype=bool)
-    for other in parts:
-        if other is not part and other.convex:
-            corners = other.vertices[other.faces]
+def _hidden(vertices: Array, faces: Array, parts: list[Part]) -> Array:
+    """(F,) the faces that lie within a part: a third of all where a robot is made of primitives."""
+    out = np.zeros(len(faces), dtype=bool)
+    for part in parts:
+        if part.convex:
+            corners = part.vertices[part.faces]
             normals = areas_of(corners)[1]
-            depth = np.sum(normals * corners[:, 0], axis=1) - part.vertices @ normals.T
-            out |= (depth > WITHIN).all(axis=1)[part.faces].all(axis=1)
+            depth = np.sum(normals * corners[:, 0], axis=1) - vertices @ normals.T
+            out |= (depth > WITHIN).all(axis=1)[faces].all(axis=1)
     return out
 
 

@@ -17,7 +17,7 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
-from importlib import resources
+from importlib import import_module, resources
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -53,6 +53,7 @@ class Viewer:
     async def serve(self, ready: Callable[[], None] = lambda: None) -> None:
         """Until cancelled. A port of 0 is a free one; `ready` is called when there is one."""
         try:
+            import_module("viser")  # a page needs it: better missed now than then
             from websockets.asyncio.server import serve
         except ModuleNotFoundError as e:
             raise missing_extra(e, "the viewer") from None

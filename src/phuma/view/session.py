@@ -154,8 +154,8 @@ class Session:
             plays, frame = player.playing, player.frame
             if frame != self.stage.frame and not self._opening.locked():
                 await self._show_frame()
-                if plays and not player.playing:  # it came to its end
-                    await self._tell_state()
+            if plays and not player.playing:  # it came to its end
+                await self._tell_state()
             self._wake.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), player.pause_to_next if plays else None)

@@ -1,6 +1,7 @@
 """A clip in a viser scene: the person, the robots, the ground, and what is known of the frame.
 
-Everything is placed below one node, `/world`. To follow a motion is to move that node, so the camera is the user's.
+Everything is placed below one node, `/world`, which is turned so that the first figure faces the same way in every clip.
+To follow a motion is to move that node. So the camera is the user's: it stays as it is from clip to clip.
 """
 
 from __future__ import annotations
@@ -39,8 +40,9 @@ IN_CONTACT = 0.5
 SEE_THROUGH = 0.45  # of a robot with a skeleton inside
 PATH_EVERY = 3  # frames
 FOLLOW_SECONDS = 1.0  # over which the camera's way is smoothed
-CAMERA, LOOK_AT, FOV = (2.0, -2.0, 1.35), (0.0, 0.0, 0.75), 0.7
-"""m before the middle of the figures and beside it, in the frame of the way they face; rad"""
+CAMERAS = {"overlay": (3.4, -3.2, 1.75), "side": (4.4, -1.6, 1.75)}
+LOOK_AT, FOV = (0.0, 0.0, 0.75), 0.44
+"""m, where the figures face along x; rad"""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Stage:
         self.shown = Shown()
         self.frame = 0
         self._figures: list[_Person | _Robot] = []
+        self._facing = rot.IDENTITY
         scene = server.scene
         scene.set_up_direction("+z")
         scene.configure_default_lights(enabled=True, cast_shadow=False)
@@ -81,6 +84,7 @@ class Stage:
             shadow_opacity=0.0,
         )  # fmt: skip
         server.initial_camera.fov = FOV
+        self._aimed: tuple[float, ...] = ()
 
     def load(self, show: Show) -> None:
         """Show another clip from its first frame."""
@@ -89,6 +93,8 @@ class Stage:
                 figure.remove()
             self.show = show
             self._figures = self._make(show)
+            self._facing = rot.from_axis("z", -self._heading())
+            self._world.wxyz = self._facing
             self._place()
             self._aim()
             self.pose(0)
@@ -108,7 +114,7 @@ class Stage:
         with self._server.atomic():
             for figure in self._figures:
                 figure.pose(frame, self.shown)
-            self._world.position = self._centre(frame) if self.follow else self._centre(0)
+            self._world.position = rot.rotate(self._facing, -self._middle(frame if self.follow else 0))
 
     def set_layout(self, layout: str) -> None:
         if layout not in LAYOUTS:
@@ -157,24 +163,22 @@ class Stage:
         return self.shown.human and (self.layout == "side" or alone or not self.shown.robots)
 
     def _aim(self) -> None:
-        """Where cameras start: before the figures, far enough for all of them."""
-        heading = self._heading()
-        ahead, left = np.array([np.cos(heading), np.sin(heading), 0]), np.array([-np.sin(heading), np.cos(heading), 0])
-        count = len(self._figures) if self.layout == "side" else 1
-        far = 1.0 + 0.15 * (count - 1)
-        camera = self._server.initial_camera
-        camera.look_at = np.array(LOOK_AT)
-        camera.position = np.array(LOOK_AT) + far * (
-            CAMERA[0] * ahead + CAMERA[1] * left + np.array([0.0, 0.0, CAMERA[2] - LOOK_AT[2]])
-        )
-        self.reset_camera()
+        """Where cameras start: before the figures, far enough for all of them. They move only when that changes."""
+        beside = sum(map(self._is_visible, self._figures)) - 1 if self.layout == "side" else 0
+        far = 1.0 + 0.16 * max(0, beside)
+        x, y, z = CAMERAS[self.layout]
+        wanted = far * x, far * y, LOOK_AT[2] + far * (z - LOOK_AT[2])
+        if wanted != self._aimed:
+            self._aimed = wanted
+            self._server.initial_camera.position, self._server.initial_camera.look_at = wanted, LOOK_AT
+            self.reset_camera()
 
     def _heading(self) -> float:
         return self._figures[0].heading if self._figures else 0.0
 
-    def _centre(self, frame: int) -> Array:
-        """Where the world has to be for the figures to be in the middle."""
-        return -np.mean([f.ground_path[frame] for f in self._figures], axis=0) if self._figures else np.zeros(3)
+    def _middle(self, frame: int) -> Array:
+        """(3,) of the figures, on the ground."""
+        return np.mean([f.ground_path[frame] for f in self._figures], axis=0) if self._figures else np.zeros(3)
 
 
 class _Person:
@@ -395,7 +399,7 @@ def _rgb(colour: str) -> tuple[int, int, int]:
 
 def _tinted(shape: tuple[int, int, int], colour: str) -> tuple[int, int, int]:
     """A performer's colour, as light or dark as the shape's own."""
-    light = 0.7 + 0.5 * sum(shape) / (3 * 255)
+    light = 0.6 + 0.6 * sum(shape) / (3 * 255)
     r, g, b = (min(255, round(light * c)) for c in _rgb(colour))
     return r, g, b
 

@@ -15,7 +15,7 @@ CONTACT, GROUND = "#2f9e5b", "#b9bec7"
 KEPT, REJECTED = "#2f9e5b", "#c8403a"
 INK, FAINT = "#2b2f36", "#e7e9ed"
 FLIGHT = "#8a63c9"
-PERFORMERS = ("#7d8796", "#c2872c", "#7c5cbf", "#1f8f8a", "#a8577e", "#5d7f3a")
+PERFORMERS = ("#8b95a5", "#d6a54a", "#9a80cf", "#45a5a0", "#c07c9f", "#83a05f")
 """Robots that are looked at together"""
 
 

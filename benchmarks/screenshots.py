@@ -1,0 +1,85 @@
+"""The pictures of the viewer in docs/images, taken in Chromium of generated motion."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+SIZE = {"width": 1366, "height": 768}
+
+
+def phuma(*words: str | Path) -> None:
+    subprocess.run([sys.executable, "-m", "phuma", *map(str, words)], check=True)
+
+
+def make_dataset(folder: Path) -> Path:
+    """All types of embedded motion and some that are spoilt, on both robots."""
+    phuma("synth", "--seconds", "4", "--out", folder / "people")
+    for fault in ("jitter:40", "float:20", "tilt:12"):
+        name = fault.split(":")[0]
+        phuma("synth", "--type", "walk", "--seconds", "4", "--fault", fault, "--out", folder / name)
+    spoilt = [folder / name for name in ("jitter", "float", "tilt")]
+    phuma("build", folder / "people", *spoilt, "--robot", "g1", "--robot", "h1_2", "--out", folder / "motions")
+    return folder / "motions"
+
+
+def rest(page: Page, selector: str, share: float) -> None:
+    """Pause at a share of the clip, and wait until software has drawn it."""
+    if page.get_attribute("#play", "aria-label") == "Pause":
+        page.click("#play")
+    box = page.locator(selector).bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + 6)
+    time.sleep(4)
+
+
+def take(page: Page, url: str, folder: Path) -> None:
+    page.goto(url)
+    page.fill("#search", "walk_0000 people")
+    page.locator("#rows [data-clip]", has_text="people/walk").first.click()
+    page.check("#layout input[value=side]")
+    page.check("#choices [data-choice='h1_2:stored']")
+    page.fill("#search", "")
+    page.select_option("#sort", "fidelity")
+    page.wait_for_selector("[data-performer] >> nth=1")
+    rest(page, "#scrubber", 0.55)
+    page.screenshot(path=IMAGES / "viewer.png")
+    page.check("#verdict input[value=rejected]")
+    page.locator("#rows [data-clip]", has_text="jitter").first.click()
+    page.wait_for_selector("#reasons >> text=root_jerk")
+    rest(page, "#scrubber", 0.4)
+    page.screenshot(path=IMAGES / "viewer_rejected.png")
+    clip = next((folder / "motions" / "clips" / "g1").glob("*kick*/*.npz"))
+    phuma("share", clip, "--out", folder / "page.html")
+    page.goto((folder / "page.html").as_uri())
+    page.locator("button.mantine-CloseButton-root, [class*=Notification] button").first.click()  # of a note on software
+    time.sleep(10)
+    page.screenshot(path=IMAGES / "share.png")
+
+
+def main() -> None:
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as p:
+        dataset = make_dataset(Path(name))
+        command = [sys.executable, "-m", "phuma", "view", str(dataset), "--port", "0", "--no-browser"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            url = server.stdout.readline().split()[0]
+            browser = p.chromium.launch(executable_path=chromium, args=FLAGS)
+            page = browser.new_page(viewport=SIZE)
+            page.set_default_timeout(120_000)
+            take(page, url, Path(name))
+            browser.close()
+            server.terminate()
+
+
+if __name__ == "__main__":
+    main()

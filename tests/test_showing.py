@@ -21,7 +21,7 @@ from phuma.showing import Piece, perform, performer, performers_of, piece_of_ent
 from phuma.skeleton import REGIONS
 from phuma.sources import amass_smplx, registry
 from phuma.sources.synth import FAULTS, generate
-from tests.dataset.tiny import copied, edit_description
+from tests.dataset.tiny import copied, edit_description, edit_manifest
 from tests.planted import walk
 from tests.report_dataset import built
 
@@ -224,6 +224,15 @@ def test_every_clip_of_a_dataset_has_the_measures_and_the_reasons_of_the_manifes
     assert len(seen) >= 4, "several filters are at work"
 
 
+def test_the_limits_are_those_that_the_manifest_names(dataset, tmp_path):
+    copy = copied(dataset.root, tmp_path / "copy")
+    edit_manifest(copy, lambda row: row.update(root_jerk_limit=0.125))
+    row = open_dataset(copy).rows("kept")[0]
+    show = show_of(piece_of_entry(open_dataset(copy).entry(row["clip"])), [])
+    assert {m.name: m.limit for m in show.measures}["root_jerk"] == 0.125
+    assert {t.label: t.limits for t in show.tracks}["root jerk"] == (0.125,)
+
+
 def test_the_lane_of_a_reason_marks_the_frames_beyond_its_limit_and_no_others(rejected):
     tried = set()
     for entry in rejected:
@@ -294,7 +303,8 @@ def test_a_robot_that_stands_has_no_fault_in_any_frame():
     assert not who.over.any()
     assert not who.slips.any()
     tracks = tracks_of(who)
-    assert list(tracks) == ["joint use", "slip of standing soles", "standing soles off the ground"]
+    assert list(tracks) == ["joint use", "torque", "slip of standing soles", "standing soles off the ground"]
+    assert (tracks["torque"].value < 100).all()
     np.testing.assert_allclose(tracks["slip of standing soles"].value[:-1], 0, atol=1e-9)
     assert np.isnan(tracks["slip of standing soles"].value[-1])
     assert (tracks["standing soles off the ground"].value < 10).all()
@@ -316,6 +326,7 @@ def test_tracks_of_a_robot_are_in_their_units_and_beside_their_limits():
     tracks = tracks_of(who)
     assert {label: (t.unit, t.limits) for label, t in tracks.items()} == {
         "position error": ("cm", (10.0,)), "direction error": ("deg", (10.0,)), "joint use": ("% of range", (98.0,)),
+        "torque": ("% of limit", (100.0,)),
         "slip of standing soles": ("cm/s", (10.0,)), "standing soles off the ground": ("mm", (10.0,)),
     }  # fmt: skip
     assert tracks["joint use"].value[3] == pytest.approx(100)

@@ -39,14 +39,15 @@ def frames_of(
     view = mujoco.MjvCamera()
     view.azimuth = np.degrees(scene.heading) + CAMERAS[camera]
     view.elevation = -12.0
-    view.distance = 2.6 + 0.9 * (len(motions) - 1)
+    size_of_robots = max(robot.default_height for robot in robots) / 0.7575  # against the G1
+    view.distance = 2.6 * size_of_robots + 0.9 * (len(motions) - 1)
     option = mujoco.MjvOption()
     option.geomgroup[COLLISION] = 0
     with Offscreen(scene.model, *size) as page:
         for frame in range(len(scene)) if which is None else which:
             scene.pose(frame)
             centre = scene.centre(frame)
-            view.lookat = [centre[0], centre[1], 0.65]
+            view.lookat = [centre[0], centre[1], 0.65 * size_of_robots]
             more = [partial(scene.add_humans, frame=frame)] if human else []
             yield page.draw(scene.data, view, option, *more)
 

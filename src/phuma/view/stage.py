@@ -322,7 +322,7 @@ class _Body:
         self.joints = joints
         self._node = scene.add_frame(name, show_axes=False)
         self._meshes, self._colours = [], []
-        for k, shape in enumerate(_merged(shapes)):
+        for k, shape in enumerate(shapes):
             tint = _tinted(shape.colour, colour)
             self._meshes.append(
                 scene.add_mesh_simple(f"{name}/shape{k}", shape.vertices, shape.faces, color=tint, side="double")
@@ -340,19 +340,6 @@ class _Body:
     def set_opacity(self, opacity: float | None) -> None:
         for mesh in self._meshes:
             _assign(mesh, opacity=opacity)
-
-
-def _merged(shapes: Sequence[Shape]) -> list[Shape]:
-    """Shapes of one colour as one."""
-    by_colour: dict[tuple[int, int, int], list[Shape]] = {}
-    for shape in shapes:
-        by_colour.setdefault(shape.colour, []).append(shape)
-    out = []
-    for colour, same in by_colour.items():
-        starts = np.cumsum([0, *[len(s.vertices) for s in same]])
-        faces = np.concatenate([s.faces + start for s, start in zip(same, starts)])
-        out.append(Shape(np.concatenate([s.vertices for s in same]), faces, colour))
-    return out
 
 
 def _sole(scene: Any, name: str, corners: Array, toe: bool) -> Any:

@@ -365,13 +365,16 @@ def test_faults_of_a_robot_are_marked_and_named_where_there_are_several(clip):
     fine = performer("a", "A", motion, robot)
     over, slips = fine.over.copy(), fine.slips.copy()
     over[4, 3], slips[6:8, 1] = True, True
-    bad = replace(fine, title="B", over=over, slips=slips)
+    bad = replace(fine, id="g1:b", over=over, slips=slips)
+    other = performer("c", "C", still("h1_2", frames=15), load_robot("h1_2"))
     piece = Piece("x", clip)
     assert lanes_of(show_of(piece, [fine]), "violation") == {}
-    alone, both = (lanes_of(show_of(piece, crowd), "violation") for crowd in ([bad], [fine, bad]))
+    crowds = [bad], [fine, bad], [other, bad]
+    alone, same, two = (lanes_of(show_of(piece, crowd), "violation") for crowd in crowds)
     assert list(alone) == ["joint beyond its limit", "standing sole slides"]
-    assert list(both) == ["B: joint beyond its limit", "B: standing sole slides"]
-    for lanes in (alone, both):
+    assert list(same) == ["g1:b: joint beyond its limit", "g1:b: standing sole slides"]
+    assert list(two) == ["g1: joint beyond its limit", "g1: standing sole slides"]
+    for lanes in (alone, same, two):
         assert [np.flatnonzero(holds).tolist() for holds in lanes.values()] == [[4], [6, 7]]
 
 

@@ -71,6 +71,12 @@ class Page:
                 return message
             assert message["type"] != "error", message["text"]
 
+    def seek(self, frame: int, arrives: int | None = None) -> None:
+        """Go to a frame; one that was on its way may be told of before."""
+        self.say("seek", frame=frame)
+        while self.until("frame")["frame"] != (frame if arrives is None else arrives):
+            pass
+
     def open(self, clip: str, robot: str | None) -> dict:
         self.say("open", clip=clip, robot=robot)
         message = self.until("clip")

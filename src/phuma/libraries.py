@@ -15,6 +15,7 @@ from phuma.errors import ConfigError
 from phuma.retargeting import DEFAULT_METHOD, METHODS
 from phuma.robots import Robot, load_robot
 from phuma.showing import (
+    MOST,
     STORED,
     Piece,
     perform,
@@ -28,7 +29,6 @@ from phuma.view.session import Opened
 from phuma.view.show import Performer
 from phuma.view.telling import Choice
 
-MOST = 6  # performers at once
 REMEMBERED = 32  # pieces and performances
 
 
@@ -37,15 +37,14 @@ class DatasetLibrary:
 
     def __init__(self, root: Path, robots: Sequence[Robot]) -> None:
         self._dataset = Dataset(root)
+        self._facets = facets(self._dataset)  # reads the manifest: what is wrong with it is told before anybody looks
         self._robots = {robot.name: robot for robot in robots}
         """That clips can be put on: those of the dataset, and others that were asked for"""
         self._perform = Performances()
         self._entry = lru_cache(maxsize=REMEMBERED)(self._dataset.entry)
 
     def about(self) -> dict[str, Any]:
-        found = facets(self._dataset)
-        metrics = [asdict(metric) for metric in found.metrics]
-        return {"title": self._dataset.root.resolve().name, **asdict(found), "metrics": metrics}
+        return {"title": self._dataset.root.resolve().name, **asdict(self._facets)}
 
     def find(self, request: Mapping[str, str]) -> dict[str, Any]:
         return asdict(search(self._dataset, search_of(request)))

@@ -32,6 +32,8 @@ from phuma.view.show import Lane, Performer, Show, Track
 IN_CONTACT = limits.IN_CONTACT
 DEFAULT_ROBOT = "g1"
 STORED = "stored"
+MOST = 6
+"""robots that can be looked at together"""
 
 
 def perform(clip: Clip, robot: Robot, method: str = DEFAULT_METHOD) -> Performer:
@@ -192,7 +194,7 @@ def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
 
 
 def _short_names(performers: Sequence[Performer]) -> list[str]:
-    """What tells performers apart, for the front of a lane's name: nothing, the robot or the method."""
+    """What tells performers apart, for the front of a lane's name: the robot, or the robot and the method."""
     if len(performers) < 2:
         return [""] * len(performers)
     robots = [p.robot.name for p in performers]

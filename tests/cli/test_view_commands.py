@@ -231,6 +231,14 @@ def test_a_dataset_that_is_not_finished_says_what_to_do(capsys, dataset, tmp_pat
     assert "is not finished: run the same `phuma build` again" in err
 
 
+def test_a_dataset_whose_manifest_is_damaged_is_named_at_once(capsys, dataset, tmp_path):
+    copy = copied(dataset, tmp_path / "copy")
+    (copy / "manifest.parquet").write_bytes(b"?")
+    code, out, err = run(capsys, "view", copy, "--no-browser")
+    assert (code, out) == (1, "")
+    assert "manifest.parquet: is damaged" in err
+
+
 def test_a_file_that_is_missing_or_holds_nothing_is_named(capsys, tmp_path, wave):
     (tmp_path / "notes.txt").write_text("hello")
     for name, says in (("missing.bvh", "cannot be opened: No such file"), ("notes.txt", "none of the layouts")):
@@ -274,7 +282,7 @@ def test_what_is_not_installed_is_named_with_what_installs_it(tmp_path, wave, da
     words += ["--no-browser", "--port", "0"] if command == "view" else ["--out", str(tmp_path / f"x.{command}")]
     words = [w.replace(".share", ".html").replace(".render", ".png") for w in words]
     code = f"import sys; sys.modules[{module!r}] = None\nfrom phuma.cli.main import main; sys.exit(main({words!r}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=90)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2, done
     assert f"needs {module}, which is not installed. Run: pip install 'phuma[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr

@@ -108,6 +108,17 @@ def test_pause_seek_and_speed_are_obeyed(page, root):
     assert page.until("state")["speed"] == 0.5
 
 
+def test_a_clip_that_does_not_loop_says_when_it_is_over(page, root):
+    shown = page.open(kept_clip(root), "g1")
+    page.say("loop", value=False)
+    page.until("state")
+    page.say("seek", frame=shown["frames"] - 4)
+    state = page.until("state")
+    assert (state["playing"], state["frame"]) == (False, shown["frames"] - 1)
+    page.say("play")
+    assert page.until("state")["frame"] < 30
+
+
 def test_two_browsers_do_not_disturb_each_other(viewer, root):
     with Page(viewer) as one, Page(viewer) as two:
         assert one.stage != two.stage

@@ -15,11 +15,9 @@ from phuma.cli.options import add_options, command_parser, from_options, split_v
 from phuma.errors import ConfigError
 from phuma.retargeting import METHODS
 from phuma.robots import load_robot
-from phuma.showing import performers_of, pieces_of
+from phuma.showing import MOST, performers_of, pieces_of
 from phuma.sources import ReadCfg
 from phuma.view.film import CAMERAS, SUFFIXES, film, pictures_in
-
-MOST = 6
 
 
 def main(argv: Sequence[str]) -> int:

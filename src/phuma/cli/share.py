@@ -5,6 +5,7 @@ Takes a robot's motion (a clip of a dataset too), a human's clip, or a recording
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from phuma.cli.options import add_options, command_parser, from_options, split_v
 from phuma.errors import ConfigError
 from phuma.retargeting import METHODS
 from phuma.robots import load_robot
-from phuma.showing import performers_of, pieces_of, show_of
+from phuma.showing import MOST, performers_of, pieces_of, show_of
 from phuma.sources import ReadCfg
 from phuma.view.share import LAYOUTS, share
 
@@ -35,7 +36,13 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError(f"{args.source} holds {len(pieces)} people; `phuma curate` cuts it into clips of one each")
     robots = [load_robot(name) for name in args.robot]
     methods = split_values(args.compare, METHODS, "method") if args.compare else []
+    if max(1, len(robots)) * max(1, len(methods)) > MOST:
+        raise ConfigError(f"{len(robots)} robots by {len(methods)} methods; at most {MOST} on one page")
     show = show_of(pieces[0], performers_of(pieces[0], robots, methods))
-    share(args.out, show, args.layout)
+
+    from tqdm import tqdm
+
+    with tqdm(total=len(show), unit="frame", disable=None, file=sys.stderr) as bar:
+        share(args.out, show, args.layout, bar.update)
     print(f"{args.out} ({args.out.stat().st_size / 1e6:.1f} MB)")
     return 0

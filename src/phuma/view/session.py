@@ -162,9 +162,15 @@ class Session:
 
 
 def newest(messages: Sequence[Any]) -> list[Any]:
-    """Without those that a later one of the same type takes back: nobody waits for a clip that was passed by."""
-    last = {message.get("type") if isinstance(message, dict) else None: message for message in messages}
-    return [message for message in messages if any(message is kept for kept in last.values())]
+    """Without the clips and frames that a later message passes by: nobody waits for them."""
+    out, later = [], set()
+    for message in reversed(messages):
+        kind = message.get("type") if isinstance(message, dict) else None
+        if kind not in later:
+            out.append(message)
+        if kind in ("open", "seek"):
+            later.add(kind)
+    return out[::-1]
 
 
 def start_viser() -> Any:

@@ -1,7 +1,7 @@
 """A clip in a viser scene: the person, the robots, the ground, and what is known of the frame.
 
-Everything is placed below one node, `/world`, which is turned so that the first figure faces the same way in every clip.
-To follow a motion is to move that node. So the camera is the user's: it stays as it is from clip to clip.
+Everything is placed below one node, `/world`, which is turned so that the first figure faces the same way in every
+clip. To follow a motion is to move that node. So the camera is the user's: it stays as it is from clip to clip.
 """
 
 from __future__ import annotations

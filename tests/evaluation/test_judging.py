@@ -128,6 +128,12 @@ def test_a_termination_is_a_failure_even_at_the_last_frame(frame):
     assert score.errors["mpjpe_global_mm"][1] == frame
 
 
+def test_who_was_too_far_away_before_the_termination_has_failed_there():
+    score = scored(replace(shifted([0.6, 0.0, 0.0], 7), terminated_at=12))
+    assert score.failed_at == {"success_0.15": 7, "success_0.5": 7, "tracked": 12}
+    assert score.reason == "deviated"
+
+
 def test_a_rollout_that_stops_before_the_end_has_failed_there():
     whole = following(reference())
     score = scored(replace(whole, **{n: getattr(whole, n)[:20] for n in ("root_pos", "root_quat", "joint_pos")}))
@@ -197,6 +203,8 @@ def test_another_robot_is_refused():
     problem = "rollout of 'clip': it is of robot g1, its reference of h1_2, judged on h1_2; all three"
     with pytest.raises(PhumaError, match=problem):
         judge(following(reference()), made_up(h1_2, frames=21), h1_2)
+    with pytest.raises(PhumaError, match="it is of robot g1, its reference of g1, judged on h1_2"):
+        judge(following(reference()), reference(), h1_2)
 
 
 def test_another_joint_order_is_refused():

@@ -88,6 +88,13 @@ def test_motions_begin_with_the_worst_and_say_why():
     assert len(worst(summary)[1]) == 3, "what never failed is not among the worst"
 
 
+def test_of_motions_that_succeed_as_often_the_one_that_fails_earlier_is_worse():
+    scores = [score("late", fails=90), score("late", fails=95), score("late", strict=1)]
+    scores += [score("early", fails=30), score("early", fails=10), score("early")]
+    rows = summarise(scores, GROUPS)["motions"]
+    assert [(row["motion"], row["first_failure_s"]) for row in rows] == [("early", 0.2), ("late", 1.8)]
+
+
 def test_the_table_shows_what_the_document_says():
     columns, rows = table(summarise([score("a"), score("b", "stand", error=21.234, strict=3)], GROUPS))
     assert [row[0] for row in rows] == ["total", "stationary", "stand", "horizontal", "walk"]

@@ -1,4 +1,4 @@
-"""Stage 4: judge how well a robot tracked its reference, from trajectories alone."""
+"""Judge how well a robot tracked its reference, from trajectories alone."""
 
 from phuma.evaluation.judging import ERRORS, SHARES, Score, judge
 from phuma.evaluation.summary import summarise, table, worst

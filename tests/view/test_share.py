@@ -127,7 +127,7 @@ def test_a_page_plays_all_frames_at_the_clips_own_rate(file, calls):
     root = performer().motion.root_pos
     seen = {}
     for due, message in recording["messages"]:
-        if message["type"] == "SetPositionMessage" and message["name"] == "/world/robot0/body0":
+        if message["type"] == "SetPositionMessage" and message["name"] == "/world/1/robot0/body0":
             seen[round(due * FPS)] = message["position"]
     assert set(seen) == set(range(FRAMES))
     for frame, position in seen.items():
@@ -147,7 +147,7 @@ def test_names_from_files_are_text_and_the_page_is_made_of_the_same_elements(fil
 def test_overlaid_or_side_by_side(file):
     def places(page):
         return [m["position"] for _, m in recording_in(page)["messages"]
-                if m["type"] == "SetPositionMessage" and m["name"] == "/world/robot1"]  # fmt: skip
+                if m["type"] == "SetPositionMessage" and m["name"] == "/world/1/robot1"]  # fmt: skip
 
     assert np.abs(places(file.read_text(encoding="utf-8"))[-1]).max() > 0.5
     assert np.abs(places(page_of(shown(), "overlay"))).max(initial=0.0) == 0

@@ -83,11 +83,18 @@ def node(server):
     """A node of the scene by its name."""
 
     def found(name):
-        handle = server.scene.get_handle_by_name(name)
+        handle = named(server, name)
         assert handle is not None, f"no node {name}"
         return handle
 
     return found
+
+
+def named(server, name):
+    """A node by its name below /world/1, where `1` stands for the clip that is shown."""
+    there = [n for n in range(1, 20) if server.scene.get_handle_by_name(f"/world/{n}") is not None]
+    assert len(there) <= 1, "a clip was left behind"
+    return server.scene.get_handle_by_name(name.replace("/world/1/", f"/world/{there[0]}/") if there else name)
 
 
 def names_there(server):
@@ -96,15 +103,15 @@ def names_there(server):
     parts = ["", "/bones", "/joints", "/soles", "/path", "/human/bones", "/human/joints"]
     for b in range(60):
         parts += [f"/body{b}", *(f"/body{b}/{kind}{k}" for kind in ("shape", "sole") for k in range(6))]
-    names = [f"/world/{figure}{part}" for figure in figures for part in parts]
-    return {name for name in names if server.scene.get_handle_by_name(name) is not None}
+    names = [f"/world/1/{figure}{part}" for figure in figures for part in parts]
+    return {name for name in names if named(server, name) is not None}
 
 
 def state_of(server):
     """All that can be seen of every node, as plain values."""
     out = {}
     for name in names_there(server):
-        handle = server.scene.get_handle_by_name(name)
+        handle = named(server, name)
         seen = {"position": handle.position, "wxyz": handle.wxyz, "visible": handle.visible, **vars(handle._impl.props)}
         out[name] = {key: np.asarray(value).tolist() for key, value in seen.items()}
     return out
@@ -112,13 +119,12 @@ def state_of(server):
 
 def bodies_there(server, figure, robot):
     """The bodies that are drawn, by number."""
-    found = server.scene.get_handle_by_name
-    return [b for b in range(robot.n_bodies) if found(f"/world/{figure}/body{b}") is not None]
+    return [b for b in range(robot.n_bodies) if named(server, f"/world/1/{figure}/body{b}") is not None]
 
 
 def meshes_of(server, figure, body):
-    names = [f"/world/{figure}/body{body}/shape{k}" for k in range(6)]
-    return [h for h in map(server.scene.get_handle_by_name, names) if h is not None]
+    names = [f"/world/1/{figure}/body{body}/shape{k}" for k in range(6)]
+    return [h for h in (named(server, name) for name in names) if h is not None]
 
 
 def in_world(world, place):
@@ -144,7 +150,7 @@ def test_a_robots_bodies_are_where_mujoco_has_them(stage, server, node, name):
         data.qpos[:] = np.concatenate([motion.root_pos[frame], motion.root_quat[frame], motion.joint_pos[frame]])
         mujoco.mj_kinematics(model, data)
         for b in drawn:
-            handle, body = node(f"/world/robot0/body{b}"), data.body(robot.body_names[b])
+            handle, body = node(f"/world/1/robot0/body{b}"), data.body(robot.body_names[b])
             np.testing.assert_allclose(handle.position, body.xpos, atol=1e-6)
             assert abs(np.dot(handle.wxyz, body.xquat)) == pytest.approx(1, abs=1e-9)
 
@@ -169,12 +175,14 @@ def test_the_person_is_where_its_joints_and_soles_are(stage, node):
     for frame in (0, 7, FRAMES - 1, 2):
         stage.pose(frame)
         joints = human.pose.position[frame]
-        np.testing.assert_allclose(node("/world/human/joints").batched_positions[others], joints[others], atol=1e-6)
-        np.testing.assert_allclose(node("/world/human/soles").points, human.sole_positions()[frame], atol=1e-6)
+        np.testing.assert_allclose(node("/world/1/human/joints").batched_positions[others], joints[others], atol=1e-6)
+        np.testing.assert_allclose(node("/world/1/human/soles").points, human.sole_positions()[frame], atol=1e-6)
         knee = INDEX["left_knee"]
         middle = (joints[INDEX["left_hip"]] + joints[knee]) / 2
-        np.testing.assert_allclose(node("/world/human/bones").batched_positions[knee - 1], middle, atol=1e-6)
-        axis = rot.rotate(np.asarray(node("/world/human/bones").batched_wxyzs[knee - 1], float), np.array([0, 0, 1.0]))
+        np.testing.assert_allclose(node("/world/1/human/bones").batched_positions[knee - 1], middle, atol=1e-6)
+        axis = rot.rotate(
+            np.asarray(node("/world/1/human/bones").batched_wxyzs[knee - 1], float), np.array([0, 0, 1.0])
+        )
         assert np.dot(axis, joints[knee] - joints[INDEX["left_hip"]]) > 0
 
 
@@ -184,7 +192,7 @@ def test_the_human_inside_a_robot_moves_with_it(stage, node):
     others = [j for j in range(22) if j != INDEX["head"]]
     for frame in (0, 6, FRAMES - 1):
         stage.pose(frame)
-        shown = node("/world/robot0/human/joints").batched_positions
+        shown = node("/world/1/robot0/human/joints").batched_positions
         np.testing.assert_allclose(shown[others], who.motion.human_joints[frame][others], atol=1e-6)
 
 
@@ -194,13 +202,13 @@ def test_the_human_inside_is_in_step_when_it_is_seen_again(stage, node):
     stage.set_layout("side")
     stage.pose(8)
     stage.set_layout("overlay")
-    shown = node("/world/robot0/human/joints").batched_positions
+    shown = node("/world/1/robot0/human/joints").batched_positions
     np.testing.assert_allclose(shown[0], who.motion.human_joints[8][0], atol=1e-6)
 
 
 def test_overlaid_all_are_in_their_own_place_and_side_by_side_they_stand_in_a_row(stage, node):
     stage.load(a_show([performer(), performer("h1_2", seed=4)], person()))
-    figures = ["/world/human", "/world/robot0", "/world/robot1"]
+    figures = ["/world/1/human", "/world/1/robot0", "/world/1/robot1"]
     for name in figures:
         np.testing.assert_allclose(node(name).position, 0, atol=1e-12)
     stage.set_layout("side")
@@ -215,7 +223,7 @@ def test_overlaid_all_are_in_their_own_place_and_side_by_side_they_stand_in_a_ro
     left = np.array([hips[0], hips[1], 0]) / np.hypot(hips[0], hips[1])
     np.testing.assert_allclose(steps[0] / SPACING, -left, atol=1e-6)
     stage.set_layout("overlay")
-    np.testing.assert_allclose(node("/world/robot1").position, 0, atol=1e-12)
+    np.testing.assert_allclose(node("/world/1/robot1").position, 0, atol=1e-12)
 
 
 def test_a_layout_moves_whole_figures_and_nothing_within_them(stage, server):
@@ -224,7 +232,7 @@ def test_a_layout_moves_whole_figures_and_nothing_within_them(stage, server):
     before = state_of(server)
     stage.set_layout("side")
     after = state_of(server)
-    figures = {"/world/human", "/world/robot0"}
+    figures = {"/world/1/human", "/world/1/robot0"}
     for name in before:
         if name not in figures:
             assert before[name] == after[name], name
@@ -299,7 +307,7 @@ def test_a_sole_that_stands_is_green_one_that_slides_red_and_one_in_the_air_is_n
     who = performer(name, replace(robot_motion(name), contact=contact))
     who.slips[2, 3] = True
     stage.load(a_show([who]))
-    soles = [node(f"/world/robot0/body{who.robot.sole_body[r]}/sole{r}") for r in range(4)]
+    soles = [node(f"/world/1/robot0/body{who.robot.sole_body[r]}/sole{r}") for r in range(4)]
 
     def seen():
         return [tuple(int(c) for c in s.color) if s.visible else None for s in soles]
@@ -325,7 +333,7 @@ def test_a_foot_of_which_nothing_is_to_be_seen_has_soles_all_the_same(stage, nod
     contact = np.tile([0.0, 1.0, 1.0, 0.0], (FRAMES, 1))
     motion = replace(robot_motion("h1_2"), contact=contact)
     stage.load(a_show([replace(performer("h1_2", motion), robot=load_robot(folder))]))
-    soles = [node(f"/world/robot0/body{b}/sole{r}") for r, b in enumerate(load_robot(folder).sole_body)]
+    soles = [node(f"/world/1/robot0/body{b}/sole{r}") for r, b in enumerate(load_robot(folder).sole_body)]
     assert [sole.visible for sole in soles] == [False, True, True, False]
 
 
@@ -334,7 +342,7 @@ def test_plates_lie_under_their_half_of_the_foot(stage, node, name):
     robot = load_robot(name)
     stage.load(a_show([performer(name)]))
     for r, region in enumerate(REGIONS):
-        plate = node(f"/world/robot0/body{robot.sole_body[r]}/sole{r}").vertices
+        plate = node(f"/world/1/robot0/body{robot.sole_body[r]}/sole{r}").vertices
         own, other = robot.sole_point[r], robot.sole_point[r ^ 1]
         middle = plate.mean(axis=0)
         assert np.linalg.norm(middle - own) < np.linalg.norm(middle - other), region
@@ -352,7 +360,7 @@ def test_the_persons_soles_are_green_where_they_stand_and_else_of_their_side(sta
     def regions():
         return [{tuple(int(c) for c in colour) for colour in part} for part in np.split(points.colors, 4)]
 
-    points = node("/world/human/soles")
+    points = node("/world/1/human/soles")
     left, right = (0x2A, 0x6F, 0xBB), (0xD9, 0x72, 0x2E)
     assert regions() == [{left}, {left}, {right}, {right}]
     stage.pose(3)
@@ -370,7 +378,7 @@ def test_only_a_robot_with_a_skeleton_that_is_seen_inside_is_of_glass(stage, ser
     robot = load_robot("g1")
 
     def seen():
-        return [opacities(server, f"robot{k}", robot) for k in (0, 1)], node("/world/robot0/human/joints").visible
+        return [opacities(server, f"robot{k}", robot) for k in (0, 1)], node("/world/1/robot0/human/joints").visible
 
     assert seen() == ([{SEE_THROUGH}, {None}], True)
     stage.set_shown(Shown(human=False))
@@ -378,14 +386,14 @@ def test_only_a_robot_with_a_skeleton_that_is_seen_inside_is_of_glass(stage, ser
     stage.set_shown(Shown())
     stage.set_layout("side")
     assert seen() == ([{None}, {None}], False)
-    assert server.scene.get_handle_by_name("/world/robot1/human/joints") is None
+    assert server.scene.get_handle_by_name("/world/1/robot1/human/joints") is None
     stage.set_layout("overlay")
     assert seen() == ([{SEE_THROUGH}, {None}], True)
 
 
 def test_the_person_itself_is_seen_unless_one_of_the_robots_own_size_is_inside(stage, node):
     def visible():
-        return node("/world/human").visible, node("/world/robot0").visible
+        return node("/world/1/human").visible, node("/world/1/robot0").visible
 
     stage.load(a_show([performer()], person()))
     assert visible() == (False, True)
@@ -398,7 +406,7 @@ def test_the_person_itself_is_seen_unless_one_of_the_robots_own_size_is_inside(s
     assert visible() == (True, True)
     stage.set_shown(Shown(human=False))
     assert visible() == (False, True)
-    np.testing.assert_allclose(node("/world/robot0").position, 0, atol=1e-12)  # alone in the row
+    np.testing.assert_allclose(node("/world/1/robot0").position, 0, atol=1e-12)  # alone in the row
     stage.set_shown(Shown())
     stage.load(a_show([performer(skeleton=False)], person()))
     stage.set_layout("overlay")
@@ -419,16 +427,16 @@ def test_a_path_goes_from_the_first_root_to_the_last(stage, node):
         human, who = person(frames), performer(frames=frames)
         stage.load(a_show([who], human))
         for name, root in (("human", human.root_pos), ("robot0", who.motion.root_pos)):
-            pieces = np.asarray(node(f"/world/{name}/path").points)
+            pieces = np.asarray(node(f"/world/1/{name}/path").points)
             np.testing.assert_allclose(pieces[0, 0], root[0], atol=1e-6)
             np.testing.assert_allclose(pieces[-1, 1], root[-1], atol=1e-6)
             np.testing.assert_allclose(pieces[1:, 0], pieces[:-1, 1])
             away = np.linalg.norm(pieces[:, 0, None] - root, axis=-1).min(axis=1)
             np.testing.assert_allclose(away, 0, atol=1e-6)
-    assert node("/world/robot0/path").visible
+    assert node("/world/1/robot0/path").visible
     stage.set_shown(Shown(paths=False))
-    assert not node("/world/robot0/path").visible
-    assert not node("/world/human/path").visible
+    assert not node("/world/1/robot0/path").visible
+    assert not node("/world/1/human/path").visible
 
 
 def test_another_show_leaves_nothing_of_the_first_behind(stage, server):
@@ -441,6 +449,17 @@ def test_another_show_leaves_nothing_of_the_first_behind(stage, server):
     assert names_there(server) == alone
 
 
+def test_no_node_has_the_name_of_one_that_is_gone(stage, server):
+    """A browser would give it the place, the colour and the visibility of the old one."""
+    names = set()
+    for _ in range(3):
+        stage.load(a_show([performer()], person()))
+        there = {f"/world/{n}" for n in range(9) if server.scene.get_handle_by_name(f"/world/{n}") is not None}
+        assert len(there) == 1
+        assert not there & names
+        names |= there
+
+
 def test_another_show_begins_with_its_first_frame_and_keeps_what_was_chosen(stage, server, node):
     stage.set_layout("side")
     stage.set_shown(Shown(paths=False))
@@ -449,9 +468,9 @@ def test_another_show_begins_with_its_first_frame_and_keeps_what_was_chosen(stag
     who = performer(seed=7)
     stage.load(a_show([who], person()))
     assert stage.frame == 0
-    np.testing.assert_allclose(node("/world/robot0/body0").position, who.motion.root_pos[0], atol=1e-6)
-    assert np.linalg.norm(node("/world/robot0").position) == pytest.approx(SPACING / 2)
-    assert not node("/world/robot0/path").visible
+    np.testing.assert_allclose(node("/world/1/robot0/body0").position, who.motion.root_pos[0], atol=1e-6)
+    assert np.linalg.norm(node("/world/1/robot0").position) == pytest.approx(SPACING / 2)
+    assert not node("/world/1/robot0/path").visible
 
 
 def test_robots_are_told_apart_by_the_colours_that_the_page_names(stage, server):

@@ -85,27 +85,31 @@ class Stage:
         )  # fmt: skip
         server.initial_camera.fov = FOV
         self._aimed: tuple[float, ...] = ()
+        self._clip: Any = None
+        self._count = 0
 
     def load(self, show: Show) -> None:
         """Show another clip from its first frame."""
         with self._server.atomic():
-            for figure in self._figures:
-                figure.remove()
-            self.show = show
-            self._figures = self._make(show)
+            if self._clip is not None:
+                self._clip.remove()
+            # Another name each time: a browser gives the place of a node that is gone to the next one of its name.
+            self._count += 1
+            self._clip = self._server.scene.add_frame(f"/world/{self._count}", show_axes=False)
+            self._figures = self._make(show, f"/world/{self._count}")
             self._facing = rot.from_axis("z", -self._heading())
             self._world.wxyz = self._facing
             self._place()
             self._aim()
             self.pose(0)
 
-    def _make(self, show: Show) -> list[_Person | _Robot]:
+    def _make(self, show: Show, below: str) -> list[_Person | _Robot]:
         scene = self._server.scene
         out: list[_Person | _Robot] = []
         if show.human is not None:
-            out.append(_Person(scene, "human", show.human, show.contact))
+            out.append(_Person(scene, f"{below}/human", show.human, show.contact))
         for k, performer in enumerate(show):
-            out.append(_Robot(scene, f"robot{k}", performer, style.PERFORMERS[k % len(style.PERFORMERS)]))
+            out.append(_Robot(scene, f"{below}/robot{k}", performer, style.PERFORMERS[k % len(style.PERFORMERS)]))
         return out
 
     def pose(self, frame: int) -> None:
@@ -187,16 +191,16 @@ class _Person:
     def __init__(self, scene: Any, name: str, human: HumanMotion, contact: Array) -> None:
         joints = human.pose.position
         soles = human.sole_positions() if len(human.body.soles) else None
-        self._root = scene.add_frame(f"/world/{name}", show_axes=False)
-        self._bones = _Skeleton(scene, f"/world/{name}", figure_of(joints))
+        self._root = scene.add_frame(name, show_axes=False)
+        self._bones = _Skeleton(scene, name, figure_of(joints))
         self._contact = contact > IN_CONTACT
         self._soles, self._points = soles, None
         if soles is not None:
             self._points = scene.add_point_cloud(
-                f"/world/{name}/soles", soles[0].astype(np.float32), self._colours(0, True), point_size=0.014,
+                f"{name}/soles", soles[0].astype(np.float32), self._colours(0, True), point_size=0.014,
                 point_shape="circle", precision="float32",
             )  # fmt: skip
-        self.path = _path(scene, f"/world/{name}/path", joints[:, 0], style.TRUNK)
+        self.path = _path(scene, f"{name}/path", joints[:, 0], style.TRUNK)
         self.ground_path = _smooth_ground(joints[:, 0], human.fps)
         self.heading = _heading_of(joints[0])
 
@@ -216,9 +220,6 @@ class _Person:
         if self._points is not None and self._soles is not None:
             self._points.points = self._soles[frame].astype(np.float32)
             self._points.colors = self._colours(frame, shown.contacts)
-
-    def remove(self) -> None:
-        self._root.remove()
 
 
 class _Skeleton:
@@ -267,21 +268,21 @@ class _Robot:
         self._contact = motion.contact > IN_CONTACT
         self._position, turn = body_poses(robot, motion.root_pos, motion.root_quat, motion.joint_pos)
         self._turn = rot.from_matrix(turn)
-        self._root = scene.add_frame(f"/world/{name}", show_axes=False)
+        self._root = scene.add_frame(name, show_axes=False)
         shapes = robot_shapes(robot)
         self._bodies: dict[int, _Body] = {}
         for b, body in enumerate(robot.body_names):
             if shapes.get(body) or b in robot.sole_body:
                 joints = np.flatnonzero(robot.joint_body == b)
-                self._bodies[b] = _Body(scene, f"/world/{name}/body{b}", shapes.get(body, ()), colour, joints)
+                self._bodies[b] = _Body(scene, f"{name}/body{b}", shapes.get(body, ()), colour, joints)
         self._soles = [
-            _sole(scene, f"/world/{name}/body{b}/sole{r}", robot.sole_corners[r // 2], toe=r % 2 == 1)
+            _sole(scene, f"{name}/body{b}/sole{r}", robot.sole_corners[r // 2], toe=r % 2 == 1)
             for r, b in enumerate(robot.sole_body)
         ]
         self._skeleton = None
         if motion.human_joints is not None:
-            self._skeleton = _Skeleton(scene, f"/world/{name}/human", figure_of(motion.human_joints))
-        self.path = _path(scene, f"/world/{name}/path", motion.root_pos, colour)
+            self._skeleton = _Skeleton(scene, f"{name}/human", figure_of(motion.human_joints))
+        self.path = _path(scene, f"{name}/path", motion.root_pos, colour)
         self.ground_path = _smooth_ground(motion.root_pos, motion.fps)
         w, x, y, z = motion.root_quat[0]
         self.heading = float(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
@@ -310,9 +311,6 @@ class _Robot:
             _assign(sole, visible=bool(slips or stands), color=_rgb(colour))
         if self._skeleton is not None and self._skeleton.visible:
             self._skeleton.pose(frame)
-
-    def remove(self) -> None:
-        self._root.remove()
 
 
 class _Body:

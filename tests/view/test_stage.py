@@ -97,6 +97,12 @@ def named(server, name):
     return server.scene.get_handle_by_name(name.replace("/world/1/", f"/world/{there[0]}/") if there else name)
 
 
+def placed(handle):
+    """(N, 3) places of the parts of a node, in the motion's own frame."""
+    parts = handle.points if hasattr(handle, "points") else handle.batched_positions
+    return np.asarray(parts, float) + handle.position
+
+
 def names_there(server):
     """Of all nodes that figures may have."""
     figures = ["human", *(f"robot{k}" for k in range(4))]
@@ -175,11 +181,11 @@ def test_the_person_is_where_its_joints_and_soles_are(stage, node):
     for frame in (0, 7, FRAMES - 1, 2):
         stage.pose(frame)
         joints = human.pose.position[frame]
-        np.testing.assert_allclose(node("/world/1/human/joints").batched_positions[others], joints[others], atol=1e-6)
-        np.testing.assert_allclose(node("/world/1/human/soles").points, human.sole_positions()[frame], atol=1e-6)
+        np.testing.assert_allclose(placed(node("/world/1/human/joints"))[others], joints[others], atol=1e-6)
+        np.testing.assert_allclose(placed(node("/world/1/human/soles")), human.sole_positions()[frame], atol=1e-6)
         knee = INDEX["left_knee"]
         middle = (joints[INDEX["left_hip"]] + joints[knee]) / 2
-        np.testing.assert_allclose(node("/world/1/human/bones").batched_positions[knee - 1], middle, atol=1e-6)
+        np.testing.assert_allclose(placed(node("/world/1/human/bones"))[knee - 1], middle, atol=1e-6)
         axis = rot.rotate(
             np.asarray(node("/world/1/human/bones").batched_wxyzs[knee - 1], float), np.array([0, 0, 1.0])
         )
@@ -192,7 +198,7 @@ def test_the_human_inside_a_robot_moves_with_it(stage, node):
     others = [j for j in range(22) if j != INDEX["head"]]
     for frame in (0, 6, FRAMES - 1):
         stage.pose(frame)
-        shown = node("/world/1/robot0/human/joints").batched_positions
+        shown = placed(node("/world/1/robot0/human/joints"))
         np.testing.assert_allclose(shown[others], who.motion.human_joints[frame][others], atol=1e-6)
 
 
@@ -202,7 +208,7 @@ def test_the_human_inside_is_in_step_when_it_is_seen_again(stage, node):
     stage.set_layout("side")
     stage.pose(8)
     stage.set_layout("overlay")
-    shown = node("/world/1/robot0/human/joints").batched_positions
+    shown = placed(node("/world/1/robot0/human/joints"))
     np.testing.assert_allclose(shown[0], who.motion.human_joints[8][0], atol=1e-6)
 
 

@@ -19,7 +19,7 @@ STYLE = f"""
 #about {{ position: fixed; right: 14px; top: 14px; max-width: 21rem; max-height: 80vh; overflow: auto; z-index: 1000;
   background: #fffffff0; border: 1px solid {style.FAINT}; border-radius: 8px; padding: 10px 14px; color: {style.INK};
   font: 13px/1.45 system-ui, sans-serif; box-shadow: 0 1px 6px #0001; overflow-wrap: anywhere; }}
-#about h1 {{ font-size: 15px; margin: 0 0 2px; }}
+#about h1 {{ display: inline; font-size: 15px; }}
 #about summary {{ cursor: pointer; font-weight: 600; }}
 #about table {{ border-spacing: 0; margin-top: 6px; }}
 #about td {{ padding: 1px 12px 1px 0; vertical-align: top; }}
@@ -62,17 +62,15 @@ def about(show: Show) -> Html:
         [h("div", h("span", class_="dot", style=f"background:{colour}"), p.title), _table(_scores(p))]
         for p, colour in zip(show, style.PERFORMERS * len(show.performers))
     ]
-    return h(
-        "aside",
-        h("h1", show.title),
+    all_of_it = [
         h("div", show.subtitle),
         verdict,
         [h("div", reason, class_="bad") for reason in show.reasons],
         robots,
         h("details", h("summary", "Facts"), _table(show.facts)),
         h("footer", "made by PHUMA"),
-        id="about",
-    )
+    ]
+    return h("aside", h("details", h("summary", h("h1", show.title)), all_of_it, open="open"), id="about")
 
 
 def _scores(performer: Performer) -> list[tuple[str, str]]:

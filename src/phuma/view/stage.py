@@ -197,7 +197,7 @@ class _Person:
         self._soles, self._points = soles, None
         if soles is not None:
             self._points = scene.add_point_cloud(
-                f"{name}/soles", soles[0].astype(np.float32), self._colours(0, True), point_size=0.014,
+                f"{name}/soles", (soles[0] - joints[0, 0]).astype(np.float32), self._colours(0, True), point_size=0.014,
                 point_shape="circle", precision="float32",
             )  # fmt: skip
         self.path = _path(scene, f"{name}/path", joints[:, 0], style.TRUNK)
@@ -218,12 +218,16 @@ class _Person:
     def pose(self, frame: int, shown: Shown) -> None:
         self._bones.pose(frame)
         if self._points is not None and self._soles is not None:
-            self._points.points = self._soles[frame].astype(np.float32)
+            self._points.position = self._bones.root(frame)
+            self._points.points = (self._soles[frame] - self._bones.root(frame)).astype(np.float32)
             self._points.colors = self._colours(frame, shown.contacts)
 
 
 class _Skeleton:
-    """Bones and joints, two nodes in all."""
+    """Bones and joints, two nodes in all.
+
+    The nodes go with the root: a browser leaves out what was out of sight when it first measured it.
+    """
 
     def __init__(self, scene: Any, name: str, figure: Figure) -> None:
         import trimesh
@@ -232,23 +236,27 @@ class _Skeleton:
         bone = trimesh.creation.cylinder(radius=1.0, height=1.0, sections=10)
         size = np.stack([np.full(len(BONES), BONE_RADIUS)] * 2 + [figure.length], axis=-1)
         self._bones = scene.add_batched_meshes_simple(
-            f"{name}/bones", bone.vertices, bone.faces, figure.turn[0], figure.middle[0], batched_scales=size,
-            batched_colors=np.array([_rgb(c) for c in bone_colours()]), lod="off",
+            f"{name}/bones", bone.vertices, bone.faces, figure.turn[0], figure.middle[0] - self.root(0),
+            batched_scales=size, batched_colors=np.array([_rgb(c) for c in bone_colours()]), lod="off",
         )  # fmt: skip
         ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
         radius = np.full(figure.joints.shape[1], JOINT_RADIUS)
         radius[INDEX["head"]] = HEAD_RADIUS
         still = np.tile([1.0, 0, 0, 0], (len(radius), 1))
         self._joints = scene.add_batched_meshes_simple(
-            f"{name}/joints", ball.vertices, ball.faces, still, figure.joints[0], batched_scales=radius,
+            f"{name}/joints", ball.vertices, ball.faces, still, figure.joints[0] - self.root(0), batched_scales=radius,
             batched_colors=np.array([_rgb(c) for c in joint_colours()]), lod="off",
         )  # fmt: skip
 
+    def root(self, frame: int) -> Array:
+        return self._figure.joints[frame, 0]
+
     def pose(self, frame: int) -> None:
-        figure = self._figure
-        self._bones.batched_positions = figure.middle[frame].astype(np.float32)
+        figure, root = self._figure, self.root(frame)
+        self._bones.position = self._joints.position = root
+        self._bones.batched_positions = (figure.middle[frame] - root).astype(np.float32)
         self._bones.batched_wxyzs = figure.turn[frame].astype(np.float32)
-        self._joints.batched_positions = figure.joints[frame].astype(np.float32)
+        self._joints.batched_positions = (figure.joints[frame] - root).astype(np.float32)
 
     @property
     def visible(self) -> bool:

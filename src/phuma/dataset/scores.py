@@ -59,8 +59,9 @@ def robot_summary(dataset: Dataset, robot: str, worst: int) -> RobotSummary:
     """Everything about the kept clips of one robot."""
     histograms = (histogram(dataset, robot, score) for score in FIVE)
     spreads = (spread(dataset, robot, score) for score in BESIDE)
-    remark = "regexp_replace(unnest(flags), '^([a-z_]+) [0-9.]+ %$', 'low \\1')"  # alike, whatever the number
-    flags = _ask(dataset, robot, f"SELECT {remark} AS flag, count(*) AS n FROM {KEPT} GROUP BY 1 ORDER BY n DESC, flag")
+    remark = "regexp_replace(one, '^([a-z_]+) [0-9.]+ %$', 'low \\1')"  # alike, whatever the number
+    each = f"(SELECT unnest(flags) AS one FROM {KEPT})"
+    flags = _ask(dataset, robot, f"SELECT {remark} AS flag, count(*) AS n FROM {each} GROUP BY 1 ORDER BY n DESC, flag")
     five = {score.name: spread(dataset, robot, score) for score in FIVE}
     return RobotSummary(
         name=robot,

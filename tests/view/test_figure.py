@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from phuma import rotations as rot
-from phuma.skeleton import INDEX, JOINTS, PARENTS
+from phuma.skeleton import JOINTS, PARENTS
 from phuma.view import style
-from phuma.view.figure import BONES, HEAD_RADIUS, bone_colours, figure_of, joint_colours
+from phuma.view.figure import BONES, HEAD_RADIUS, JOINT_RADIUS, bone_colours, bone_mesh, figure_of, soles_of
 
 UP = np.array([0.0, 0.0, 1.0])
 
@@ -25,19 +25,27 @@ def test_every_joint_but_the_root_has_a_bone_in_the_order_of_joints():
     assert [JOINTS[j] for j in BONES] == list(JOINTS[1:])
 
 
-def test_joints_are_where_they_were_but_for_the_head_which_is_a_ball_on_the_neck(motion):
-    joints = motion.pose.position
-    before = joints.copy()
-    figure = figure_of(joints)
-    np.testing.assert_array_equal(joints, before)
-    head, neck = INDEX["head"], INDEX["neck"]
-    others = [j for j in range(22) if j != head]
-    np.testing.assert_array_equal(figure.joints[:, others], joints[:, others])
-    along = joints[:, head] - joints[:, neck]
-    moved = figure.joints[:, head] - joints[:, head]
-    np.testing.assert_allclose(np.linalg.norm(moved, axis=-1), 0.8 * HEAD_RADIUS)
-    np.testing.assert_allclose(np.cross(moved, along), 0, atol=1e-12)
-    assert (np.sum(moved * along, axis=-1) > 0).all()
+def test_a_bone_ends_in_its_joint_and_the_heads_ball_is_on_the_neck():
+    for n, j in enumerate(BONES):
+        vertices, faces = bone_mesh(n, 0.4)
+        ball = HEAD_RADIUS if JOINTS[j] == "head" else JOINT_RADIUS
+        top = 0.2 + (1.8 if JOINTS[j] == "head" else 1.0) * ball
+        assert vertices[:, 2].max() == pytest.approx(top)
+        assert np.abs(vertices[:, :2]).max() == pytest.approx(ball, rel=0.02)
+        assert vertices[:, 2].min() == pytest.approx(-0.2 - JOINT_RADIUS * (JOINTS[j] == "spine1"))
+        assert faces.max() < len(vertices)
+
+
+def test_soles_are_where_their_points_are(motion):
+    points = motion.sole_positions().reshape(len(motion), 4, -1, 3)
+    for r, sole in enumerate(soles_of(motion)):
+        np.testing.assert_allclose(sole.middle, points[:, r].mean(axis=1), atol=1e-9)
+        for t in (0, 31):
+            plate = sole.middle[t] + rot.rotate(sole.turn[t], sole.vertices)
+            # The plate is as large as the points are apart, and each corner lies beside one of them.
+            away = np.linalg.norm(plate[:, None] - points[t, r], axis=-1).min(axis=1)
+            assert away.max() < 0.02
+            np.testing.assert_allclose(np.ptp(plate, axis=0), np.ptp(points[t, r], axis=0), atol=0.03)
 
 
 def test_joints_that_coincide_and_bones_that_hang_give_numbers():
@@ -51,11 +59,9 @@ def test_joints_that_coincide_and_bones_that_hang_give_numbers():
     assert (one_point.length == 0).all()
 
 
-@pytest.mark.parametrize(("names", "colours"), [(JOINTS[1:], bone_colours()), (JOINTS, joint_colours())])
-def test_left_and_right_have_their_colours(names, colours):
-    assert len(names) == len(colours)
-    of = dict(zip(names, colours))
-    assert {of[n] for n in names if "left" in n} == {style.LEFT}
-    assert {of[n] for n in names if "right" in n} == {style.RIGHT}
-    assert {of[n] for n in names if "left" not in n and "right" not in n} == {style.TRUNK}
-    assert len({style.LEFT, style.RIGHT, style.TRUNK}) == 3
+def test_left_and_right_have_their_colours():
+    of = dict(zip(JOINTS[1:], bone_colours()))
+    assert len(of) == len(BONES)
+    assert {of[n] for n in of if "left" in n} == {style.LEFT}
+    assert {of[n] for n in of if "right" in n} == {style.RIGHT}
+    assert {of[n] for n in of if "left" not in n and "right" not in n} == {style.TRUNK}

@@ -14,7 +14,7 @@ from phuma.errors import ConfigError
 from phuma.motion import Provenance
 from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
-from phuma.skeleton import INDEX, REGIONS
+from phuma.skeleton import INDEX, JOINTS, REGIONS
 from phuma.view import style
 from phuma.view.show import Performer, Show
 from phuma.view.stage import SEE_THROUGH, SPACING, Shown, Stage
@@ -97,16 +97,22 @@ def named(server, name):
     return server.scene.get_handle_by_name(name.replace("/world/1/", f"/world/{there[0]}/") if there else name)
 
 
-def placed(handle):
-    """(N, 3) places of the parts of a node, in the motion's own frame."""
-    parts = handle.points if hasattr(handle, "points") else handle.batched_positions
-    return np.asarray(parts, float) + handle.position
+def ends(node, figure):
+    """(22, 3) joints of a skeleton in the motion's own frame, by the ends of its bones."""
+    figure_bones = [node(f"{figure}/bones/{name}") for name in JOINTS[1:]]
+    top = [rot.rotate(np.asarray(b.wxyz), np.array([0.0, 0.0, 1.0])) for b in figure_bones]
+    # A bone's mesh is a cylinder as long as the bone; its first vertices are the cylinder's.
+    half = [-float(np.asarray(b.vertices)[:22, 2].min()) for b in figure_bones]
+    out = [np.asarray(b.position) + h * t for b, h, t in zip(figure_bones, half, top)]
+    spine = JOINTS.index("spine1") - 1
+    return np.array([np.asarray(figure_bones[spine].position) - half[spine] * top[spine], *out])
 
 
 def names_there(server):
     """Of all nodes that figures may have."""
     figures = ["human", *(f"robot{k}" for k in range(4))]
-    parts = ["", "/bones", "/joints", "/soles", "/path", "/human/bones", "/human/joints"]
+    parts = ["", "/path", *(f"/{region}" for region in REGIONS)]
+    parts += [f"{of}/bones{joint}" for of in ("", "/human") for joint in ("", *(f"/{name}" for name in JOINTS))]
     for b in range(60):
         parts += [f"/body{b}", *(f"/body{b}/{kind}{k}" for kind in ("shape", "sole") for k in range(6))]
     names = [f"/world/1/{figure}{part}" for figure in figures for part in parts]
@@ -177,29 +183,21 @@ def test_a_robots_meshes_are_its_shapes(stage, server):
 def test_the_person_is_where_its_joints_and_soles_are(stage, node):
     human = person()
     stage.load(a_show([], human))
-    others = [j for j in range(22) if j != INDEX["head"]]
     for frame in (0, 7, FRAMES - 1, 2):
         stage.pose(frame)
-        joints = human.pose.position[frame]
-        np.testing.assert_allclose(placed(node("/world/1/human/joints"))[others], joints[others], atol=1e-6)
-        np.testing.assert_allclose(placed(node("/world/1/human/soles")), human.sole_positions()[frame], atol=1e-6)
-        knee = INDEX["left_knee"]
-        middle = (joints[INDEX["left_hip"]] + joints[knee]) / 2
-        np.testing.assert_allclose(placed(node("/world/1/human/bones"))[knee - 1], middle, atol=1e-6)
-        axis = rot.rotate(
-            np.asarray(node("/world/1/human/bones").batched_wxyzs[knee - 1], float), np.array([0, 0, 1.0])
-        )
-        assert np.dot(axis, joints[knee] - joints[INDEX["left_hip"]]) > 0
+        np.testing.assert_allclose(ends(node, "/world/1/human"), human.pose.position[frame], atol=1e-5)
+        soles = human.sole_positions()[frame].reshape(4, -1, 3).mean(axis=1)
+        shown = [node(f"/world/1/human/{region}").position for region in REGIONS]
+        np.testing.assert_allclose(shown, soles, atol=1e-6)
 
 
 def test_the_human_inside_a_robot_moves_with_it(stage, node):
     who = performer()
     stage.load(a_show([who], person()))
-    others = [j for j in range(22) if j != INDEX["head"]]
     for frame in (0, 6, FRAMES - 1):
         stage.pose(frame)
-        shown = placed(node("/world/1/robot0/human/joints"))
-        np.testing.assert_allclose(shown[others], who.motion.human_joints[frame][others], atol=1e-6)
+        joints = who.motion.human_joints[frame]
+        np.testing.assert_allclose(ends(node, "/world/1/robot0/human"), joints, atol=1e-5)
 
 
 def test_the_human_inside_is_in_step_when_it_is_seen_again(stage, node):
@@ -208,8 +206,7 @@ def test_the_human_inside_is_in_step_when_it_is_seen_again(stage, node):
     stage.set_layout("side")
     stage.pose(8)
     stage.set_layout("overlay")
-    shown = placed(node("/world/1/robot0/human/joints"))
-    np.testing.assert_allclose(shown[0], who.motion.human_joints[8][0], atol=1e-6)
+    np.testing.assert_allclose(ends(node, "/world/1/robot0/human"), who.motion.human_joints[8], atol=1e-5)
 
 
 def test_overlaid_all_are_in_their_own_place_and_side_by_side_they_stand_in_a_row(stage, node):
@@ -364,15 +361,14 @@ def test_the_persons_soles_are_green_where_they_stand_and_else_of_their_side(sta
     stage.load(a_show([], human, contact))
 
     def regions():
-        return [{tuple(int(c) for c in colour) for colour in part} for part in np.split(points.colors, 4)]
+        return [tuple(int(c) for c in node(f"/world/1/human/{region}").color) for region in REGIONS]
 
-    points = node("/world/1/human/soles")
     left, right = (0x2A, 0x6F, 0xBB), (0xD9, 0x72, 0x2E)
-    assert regions() == [{left}, {left}, {right}, {right}]
+    assert regions() == [left, left, right, right]
     stage.pose(3)
-    assert regions() == [{GREEN}, {left}, {right}, {GREEN}]
+    assert regions() == [GREEN, left, right, GREEN]
     stage.set_shown(Shown(contacts=False))
-    assert regions() == [{left}, {left}, {right}, {right}]
+    assert regions() == [left, left, right, right]
 
 
 def opacities(server, figure, robot):
@@ -384,7 +380,7 @@ def test_only_a_robot_with_a_skeleton_that_is_seen_inside_is_of_glass(stage, ser
     robot = load_robot("g1")
 
     def seen():
-        return [opacities(server, f"robot{k}", robot) for k in (0, 1)], node("/world/1/robot0/human/joints").visible
+        return [opacities(server, f"robot{k}", robot) for k in (0, 1)], node("/world/1/robot0/human/bones").visible
 
     assert seen() == ([{SEE_THROUGH}, {None}], True)
     stage.set_shown(Shown(human=False))
@@ -392,7 +388,7 @@ def test_only_a_robot_with_a_skeleton_that_is_seen_inside_is_of_glass(stage, ser
     stage.set_shown(Shown())
     stage.set_layout("side")
     assert seen() == ([{None}, {None}], False)
-    assert server.scene.get_handle_by_name("/world/1/robot1/human/joints") is None
+    assert server.scene.get_handle_by_name("/world/1/robot1/human/bones") is None
     stage.set_layout("overlay")
     assert seen() == ([{SEE_THROUGH}, {None}], True)
 

@@ -18,19 +18,9 @@ from phuma.motion import HumanMotion
 from phuma.robots.kinematics import body_poses
 from phuma.robots.shapes import Shape, robot_shapes
 from phuma.rotations import Array
-from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
+from phuma.skeleton import JOINTS, REGIONS
 from phuma.view import style
-from phuma.view.figure import (
-    BONE_RADIUS,
-    BONES,
-    HEAD_RADIUS,
-    JOINT_RADIUS,
-    Figure,
-    bone_colours,
-    figure_of,
-    joint_colours,
-    side_colour,
-)
+from phuma.view.figure import BONES, bone_colours, bone_mesh, figure_of, side_colour, soles_of
 from phuma.view.show import Performer, Show
 
 LayoutName = Literal["overlay", "side"]
@@ -186,85 +176,56 @@ class Stage:
 
 
 class _Person:
-    """The source human: bones, joints and the points of the soles."""
+    """The source human: bones and soles."""
 
     def __init__(self, scene: Any, name: str, human: HumanMotion, contact: Array) -> None:
         joints = human.pose.position
-        soles = human.sole_positions() if len(human.body.soles) else None
         self._root = scene.add_frame(name, show_axes=False)
-        self._bones = _Skeleton(scene, name, figure_of(joints))
+        self._bones = _Skeleton(scene, name, joints)
         self._contact = contact > IN_CONTACT
-        self._soles, self._points = soles, None
-        if soles is not None:
-            self._points = scene.add_point_cloud(
-                f"{name}/soles", (soles[0] - joints[0, 0]).astype(np.float32), self._colours(0, True), point_size=0.014,
-                point_shape="circle", precision="float32",
-            )  # fmt: skip
+        self._soles = soles_of(human)
+        self._plates = [
+            scene.add_mesh_simple(f"{name}/{region}", sole.vertices, sole.faces, color=_rgb(side_colour(region)))
+            for region, sole in zip(REGIONS, self._soles)
+        ]
         self.path = _path(scene, f"{name}/path", joints[:, 0], style.TRUNK)
         self.ground_path = _smooth_ground(joints[:, 0], human.fps)
         self.heading = _heading_of(joints[0])
-
-    def _colours(self, frame: int, lit: bool) -> Array:
-        """(88, 3) green where the region stands."""
-        regions = [
-            _rgb(style.CONTACT if lit and stands else side_colour(region))
-            for region, stands in zip(REGIONS, self._contact[frame])
-        ]
-        return np.repeat(np.array(regions, dtype=np.uint8), POINTS_PER_REGION, axis=0)
 
     def place(self, shift: Array, visible: bool) -> None:
         self._root.position, self._root.visible = shift, visible
 
     def pose(self, frame: int, shown: Shown) -> None:
         self._bones.pose(frame)
-        if self._points is not None and self._soles is not None:
-            self._points.position = self._bones.root(frame)
-            self._points.points = (self._soles[frame] - self._bones.root(frame)).astype(np.float32)
-            self._points.colors = self._colours(frame, shown.contacts)
+        for r, (sole, plate) in enumerate(zip(self._soles, self._plates)):
+            stands = self._contact[frame, r] and shown.contacts
+            plate.position, plate.wxyz = sole.middle[frame], sole.turn[frame]
+            _assign(plate, color=_rgb(style.CONTACT if stands else side_colour(REGIONS[r])))
 
 
 class _Skeleton:
-    """Bones and joints, two nodes in all.
+    """Bones with their joints: a node each. (Batched meshes are fewer nodes, but browsers draw them late.)"""
 
-    The nodes go with the root: a browser leaves out what was out of sight when it first measured it.
-    """
-
-    def __init__(self, scene: Any, name: str, figure: Figure) -> None:
-        import trimesh
-
-        self._figure = figure
-        bone = trimesh.creation.cylinder(radius=1.0, height=1.0, sections=10)
-        size = np.stack([np.full(len(BONES), BONE_RADIUS)] * 2 + [figure.length], axis=-1)
-        self._bones = scene.add_batched_meshes_simple(
-            f"{name}/bones", bone.vertices, bone.faces, figure.turn[0], figure.middle[0] - self.root(0),
-            batched_scales=size, batched_colors=np.array([_rgb(c) for c in bone_colours()]), lod="off",
-        )  # fmt: skip
-        ball = trimesh.creation.icosphere(subdivisions=2, radius=1.0)
-        radius = np.full(figure.joints.shape[1], JOINT_RADIUS)
-        radius[INDEX["head"]] = HEAD_RADIUS
-        still = np.tile([1.0, 0, 0, 0], (len(radius), 1))
-        self._joints = scene.add_batched_meshes_simple(
-            f"{name}/joints", ball.vertices, ball.faces, still, figure.joints[0] - self.root(0), batched_scales=radius,
-            batched_colors=np.array([_rgb(c) for c in joint_colours()]), lod="off",
-        )  # fmt: skip
-
-    def root(self, frame: int) -> Array:
-        return self._figure.joints[frame, 0]
+    def __init__(self, scene: Any, name: str, joints: Array) -> None:
+        self._figure = figure = figure_of(joints)
+        self._root = scene.add_frame(f"{name}/bones", show_axes=False)
+        self._bones = []
+        for bone, colour in enumerate(bone_colours()):
+            vertices, faces = bone_mesh(bone, float(figure.length[bone]))
+            node = f"{name}/bones/{JOINTS[BONES[bone]]}"
+            self._bones.append(scene.add_mesh_simple(node, vertices, faces, color=_rgb(colour)))
 
     def pose(self, frame: int) -> None:
-        figure, root = self._figure, self.root(frame)
-        self._bones.position = self._joints.position = root
-        self._bones.batched_positions = (figure.middle[frame] - root).astype(np.float32)
-        self._bones.batched_wxyzs = figure.turn[frame].astype(np.float32)
-        self._joints.batched_positions = (figure.joints[frame] - root).astype(np.float32)
+        for node, middle, turn in zip(self._bones, self._figure.middle[frame], self._figure.turn[frame]):
+            node.position, node.wxyz = middle, turn
 
     @property
     def visible(self) -> bool:
-        return bool(self._bones.visible)
+        return bool(self._root.visible)
 
     @visible.setter
     def visible(self, value: bool) -> None:
-        self._bones.visible = self._joints.visible = value
+        self._root.visible = value
 
 
 class _Robot:
@@ -289,7 +250,7 @@ class _Robot:
         ]
         self._skeleton = None
         if motion.human_joints is not None:
-            self._skeleton = _Skeleton(scene, f"{name}/human", figure_of(motion.human_joints))
+            self._skeleton = _Skeleton(scene, f"{name}/human", motion.human_joints)
         self.path = _path(scene, f"{name}/path", motion.root_pos, colour)
         self.ground_path = _smooth_ground(motion.root_pos, motion.fps)
         w, x, y, z = motion.root_quat[0]

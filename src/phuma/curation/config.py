@@ -35,7 +35,7 @@ class DynamicLimits:
     """body weights, the most in the mean over 0.4 s"""
     sole_slide: float = 0.15
     """m/s, lower quartile"""
-    ground_drift: float = 0.025
+    ground_drift: float = 0.03
     """m/s"""
     ground_tilt: float = 3.0
     """degrees"""

@@ -195,10 +195,11 @@ def frame_dynamics(
     height = np.maximum(force.centre[:, 2] - floor, 0.2)
     acts = force.centre[:, :2] + force.lever(floor) / np.maximum(force.vertical, LOADED)[:, None]
     near_in_time = _widened(carrying)
+    supported = np.any(near_in_time, axis=1)
     return FrameDynamics(
         fps=fps,
         loaded=(force.vertical > LOADED) & trusted,
-        lift=np.where(trusted, missing_lift(force.vertical, near_in_time.any(axis=1)), 0.0),
+        lift=np.where(trusted, missing_lift(force.vertical, supported), 0.0),
         push=np.where(trusted[:, None], missing_push(force, floor, soles.position, near_in_time), 0.0),
         corners=soles.position - [0.0, 0.0, floor],
         standing=standing,

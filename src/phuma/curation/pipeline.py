@@ -20,6 +20,7 @@ from phuma.curation.smooth import smooth
 from phuma.curation.soles import Soles, corner_points
 from phuma.errors import PhumaError
 from phuma.motion import HumanMotion
+from phuma.rotations import Array
 from phuma.skeleton import INDEX, N_SOLE
 
 SUPPORT = [INDEX[j] for j in ("left_foot", "right_foot", "left_ankle", "right_ankle")]
@@ -93,8 +94,8 @@ def clip_spans(frames: int, fps: float, cfg: CurateCfg) -> list[tuple[int, int]]
 def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     """Judge a recording: every clip of it gets a verdict with every metric.
 
-    Returns a Curation: `motion` (30 Hz, smoothed, ground at z = 0), `contact.ratio` (T, 4), `frames` with each metric
-    as an array over time, `clips` with their verdicts, and `verdict` on the recording as one piece.
+    Returns a Curation: `motion` (30 Hz, smoothed, ground at z = 0), `contact.ratio` (T, 4), `frames` with what the
+    preset looks at as arrays over time, `clips` with their verdicts, and `verdict` on the recording as one piece.
 
         curation = phuma.curate(phuma.read("walk.bvh"))
         curation.frames.pelvis_support
@@ -105,20 +106,20 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     if len(recorded) < MIN_FRAMES:
         raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
     motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
+    by_forces = isinstance(cfg.limits, DynamicLimits)
     heights = np.empty((len(motion), N_SOLE), dtype=np.float32)
-    support = np.empty((2, len(motion)))
+    support = np.zeros((2, len(motion)))
     for first in range(0, len(motion), BLOCK):
         block = motion.frames(first, min(first + BLOCK, len(motion)))
         here = slice(first, first + len(block))
         heights[here] = block.sole_heights()
-        base = block.pose.position[:, SUPPORT, :2]
-        support[0, here] = support_distance(block.root_pos[:, :2], base)
-        support[1, here] = support_distance(block.body.lumbar_position(block.pose)[:, :2], base)
+        if not by_forces:
+            support[:, here] = support_distances(block)
     ground = vote_ground(heights, cfg.band) if cfg.ground is None else cfg.ground
     motion = motion.shifted(np.array([0.0, 0.0, -ground]))
     contact = contact_ratios(heights - np.float32(ground), cfg.band)
     frames: FrameMetrics | FrameDynamics
-    if isinstance(cfg.limits, DynamicLimits):
+    if by_forces:
         frames = dynamics_of(recorded, cfg)
     else:
         frames = FrameMetrics(
@@ -129,6 +130,13 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
             spine_support=support[1],
         )
     return Curation(motion, ground, FootContacts(contact, motion.fps), frames, cfg)
+
+
+def support_distances(motion: HumanMotion) -> Array:
+    """(2, T) m, of the pelvis and of spine1 from the base of support."""
+    base = motion.pose.position[:, SUPPORT, :2]
+    lumbar = motion.body.lumbar_position(motion.pose)
+    return np.stack([support_distance(point[:, :2], base) for point in (motion.root_pos, lumbar)])
 
 
 def dynamics_of(recorded: HumanMotion, cfg: CurateCfg) -> FrameDynamics:

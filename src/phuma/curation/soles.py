@@ -11,7 +11,7 @@ from phuma.rotations import Array
 from phuma.skeleton import POINTS_PER_REGION, REGIONS
 
 CORNERS = 4  # of each region
-REACH = 0.05
+REACH = 0.06
 """m above or below the floor within which a sole can carry: feet yield, and bodies fit soles to a centimetre or two"""
 FASTEST = 1.0
 """m/s along the floor: a sole that goes faster swings"""

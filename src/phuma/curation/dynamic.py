@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -161,22 +162,25 @@ class FrameDynamics:
                     "below",
                     " m/s",
                 ),
-                Measure("ground_tilt", self._tilt(clip), limits.ground_tilt, "below", " degrees"),
+                Measure("ground_tilt", self.tilt, limits.ground_tilt, "below", " degrees"),
                 Measure("shake", shake(self.away[clip]), limits.shake, "below", " mm"),
             )
         )
 
-    def _tilt(self, clip: slice) -> float:
-        standing = self.standing[clip] & self.loaded[clip, None]
+    @cached_property
+    def tilt(self) -> float:
+        """Degrees, of the whole recording, whose clips share one world; 0 where nobody ever stands."""
+        standing = self.standing & self.loaded[:, None]
         some = standing.any(axis=1)
         if not some.any():
             return 0.0
-        points = self.corners[clip]
-        middle = middle_of(points[..., :2], standing)
-        from_middle = np.where(standing[..., None], points[..., :2] - middle[:, None], 0.0)
+        place = self.corners[some]
+        standing = standing[some]
+        middle = middle_of(place[..., :2], standing)
+        from_middle = np.where(standing[..., None], place[..., :2] - middle[:, None], 0.0)
         spread = np.einsum("tpi,tpj->ij", from_middle, from_middle) / standing.sum()
-        lean = np.median(self.lean[clip][some], axis=0)
-        return ground_tilt(points[standing], lean, spread, float(np.median(self.height[clip][some])))
+        lean = np.median(self.lean[some], axis=0)
+        return ground_tilt(place[standing], lean, spread, float(np.median(self.height[some])))
 
 
 def middle_of(points: Array, chosen: Array) -> Array:

@@ -31,8 +31,8 @@ class Limits:
 class DynamicLimits:
     """Thresholds of preset `dynamic`; all are upper ones. docs/curation.md says what each metric is."""
 
-    helping_force: float = 0.2
-    """body weights, the most in the mean over 0.4 s"""
+    helping_force: float = 0.15
+    """body weights, the most in the mean over a second"""
     sole_slide: float = 0.15
     """m/s, lower quartile"""
     ground_drift: float = 0.03

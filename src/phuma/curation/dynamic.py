@@ -13,8 +13,9 @@ from phuma.curation.force import GroundForce
 from phuma.curation.soles import Soles
 from phuma.rotations import Array
 
-WINDOW = 0.4
-"""s over which the helping force is averaged: about a step, longer than any error of an acceleration"""
+WINDOW = 1.0
+"""s over which the helping force is averaged: longer than errors of an acceleration, than a step, than soles that a
+recording loses for a moment in a deep squat; shorter than anybody sits"""
 FRICTION = 1.0
 LOADED = 0.8
 """body weights from which on the soles are said to be loaded"""

@@ -160,7 +160,8 @@ def _tracks(curation: Curation) -> list[Track]:
             Track("lowest sole\nm", frames.lowest),
             Track("off its path\nmm", 1000 * frames.away, (limits.shake,)),
         ]
-    assert isinstance(frames, FrameMetrics) and isinstance(limits, Limits)
+    assert isinstance(frames, FrameMetrics)
+    assert isinstance(limits, Limits)
     return [
         Track("root jerk\nm/s³", frames.root_jerk, (limits.root_jerk,)),
         Track("contact\nscore", frames.contact_score, (limits.contact_score,)),

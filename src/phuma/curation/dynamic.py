@@ -180,8 +180,7 @@ class FrameDynamics:
         middle = middle_of(place[..., :2], standing)
         from_middle = np.where(standing[..., None], place[..., :2] - middle[:, None], 0.0)
         spread = np.einsum("tpi,tpj->ij", from_middle, from_middle) / standing.sum()
-        lean = np.median(self.lean[some], axis=0)
-        return ground_tilt(place[standing], lean, spread, float(np.median(self.height[some])))
+        return ground_tilt(place[standing], self.lean[some].mean(axis=0), spread, float(self.height[some].mean()))
 
 
 def middle_of(points: Array, chosen: Array) -> Array:

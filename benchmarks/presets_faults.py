@@ -6,7 +6,6 @@ of its own. A number as argument takes every so-many-th motion only. PHUMA_CMU n
 
 from __future__ import annotations
 
-import os
 import sys
 from collections import defaultdict
 from typing import NamedTuple
@@ -24,7 +23,7 @@ from tables import markdown, save
 
 SEEDS = range(20)
 SECONDS = 4.0
-JOBS = int(os.environ.get("PHUMA_JOBS", "2"))
+JOBS = 2
 EMBEDDED = "embedded"
 
 

@@ -11,6 +11,7 @@ from phuma.body import open_body
 from phuma.body.mass import JOINT_WEIGHTS, centre_of_mass
 from phuma.curation.dynamic import (
     FRICTION,
+    frame_dynamics,
     ground_drift,
     ground_tilt,
     helping_force,
@@ -116,6 +117,18 @@ def test_a_sole_carries_at_the_floor_unless_it_swings(height, speed, carries):
     place[..., 0] = speed * np.arange(20)[:, None] / FPS
     place[..., 2] = 0.4 + height
     np.testing.assert_array_equal(Soles.of(place, FPS).carrying(0.4), carries)
+
+
+def test_a_sole_that_carries_for_a_moment_may_have_done_so_one_frame_earlier_or_later():
+    """Smoothing blurs by as much. The force is one body weight throughout."""
+    frames = 9
+    place = np.full((frames, 16, 3), [0.0, 0.0, 1.0])
+    place[4, :, 2] = 0.0
+    zeros = np.zeros((frames, 2))
+    force = GroundForce(np.tile([0.0, 0.0, 0.9], (frames, 1)), np.ones(frames), zeros, zeros)
+    still_soles = Soles(place, np.zeros((frames, 16)))
+    found = frame_dynamics(force, still_soles, 0.0, np.zeros(frames), FPS, np.ones(frames, dtype=bool))
+    np.testing.assert_array_equal(found.lift, [1, 1, 1, 0, 0, 0, 1, 1, 1])
 
 
 def test_the_ground_can_push_but_not_pull_and_only_where_soles_are():

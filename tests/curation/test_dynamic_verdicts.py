@@ -170,6 +170,16 @@ def test_a_given_ground_is_its_floor_too():
     assert above.metrics["helping_force"] == pytest.approx(1.0, abs=0.02)
 
 
+def test_a_recording_may_begin_and_end_in_the_air():
+    """Smoothing makes accelerations up at a recording's ends, so that nothing is asked there."""
+    jump = generate("jump", 4.0, 0, fps=120.0)
+    air = np.flatnonzero(~jump.contact.any(axis=1))
+    frames = curate(jump.motion.frames(int(air[len(air) // 2]), len(jump.motion)), DYNAMIC).frames
+    assert not frames.loaded[:3].any()
+    assert not frames.loaded[-3:].any()
+    assert frames.lift[:6].max() < 0.2
+
+
 @pytest.mark.parametrize("frames", [4, 6, 8, 20])
 def test_the_shortest_recordings_get_numbers(frames):
     verdict = curate(clean("walk", 0).frames(0, frames), DYNAMIC).clips[0].verdict

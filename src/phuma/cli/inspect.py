@@ -157,7 +157,6 @@ def _tracks(curation: Curation) -> list[Track]:
         return [
             Track("helping force\nweights", frames.helping_force, (limits.helping_force,)),
             Track("loaded sole\nm/s", np.where(on_floor, frames.slowest, np.nan), (limits.sole_slide,)),
-            Track("lowest sole\nm", frames.lowest),
             Track("off its path\nmm", 1000 * frames.away, (limits.shake,)),
         ]
     assert isinstance(frames, FrameMetrics)

@@ -168,5 +168,5 @@ def forces_and_soles(motion: HumanMotion) -> tuple[GroundForce, Soles]:
         block = motion.frames(begin, min(last + 1, len(motion)))
         own = slice(first - begin, last - begin)
         forces.append(ground_force(block.pose, block.fps).frames(own))
-        places.append(block.sole_positions()[own, corners])
+        places.append(block.sole_positions(corners)[own])
     return GroundForce.joined(forces), Soles.of(np.concatenate(places), motion.fps)

@@ -42,7 +42,7 @@ def test_every_metric_and_limit_is_a_column_and_the_other_presets_are_null(datas
         assert all(value is not None for value in row[2:7])
         assert all(value is None for value in row[7:])
     limits = dataset.query(f"SELECT DISTINCT {', '.join(f'{m}_limit' for m in METRICS)} FROM manifest")[1]
-    assert limits == [(0.15, 0.15, 0.03, 3.0, 3.0)]
+    assert limits == [(0.15, 0.15, 0.03, 4.0, 3.0)]
 
 
 def test_the_funnel_is_of_this_presets_filters(dataset):

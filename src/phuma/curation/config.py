@@ -37,7 +37,7 @@ class DynamicLimits:
     """m/s, lower quartile"""
     ground_drift: float = 0.03
     """m/s"""
-    ground_tilt: float = 3.0
+    ground_tilt: float = 4.0
     """degrees"""
     shake: float = 3.0
     """mm"""

@@ -129,7 +129,8 @@ def main() -> None:
         "What the presets keep of the CMU recordings",
         "Tuned: subjects with even numbers, on which the limits of preset `dynamic` were set. Opened: odd ones that "
         "were looked at after a first version had failed on the odd half. Unseen: of the other odd ones only totals "
-        "were seen until nothing was changed any more. By eye: see the last table.",
+        "were seen until the method stood; the limit of tilt went from 3 to 4 degrees after that. By eye: see the last "
+        "table.",
         total_table(clips),
         "## Odd subjects",
         label_table([c for c in clips if c.recording.group != "tuned"]),

@@ -50,10 +50,10 @@ def with_numbers(numbers):
     """Frames of a clip that has these five numbers."""
     frames, t = standing_frames(), np.arange(FRAMES) / FPS
     corners = frames.corners.copy()
-    corners[..., 2] -= corners[..., 0] * np.tan(np.radians(numbers["ground_tilt"]))
+    corners[..., 2] -= corners[..., 0] * np.radians(numbers["ground_tilt"])
     corners[..., 2] += numbers["ground_drift"] * t[:, None]
     lean = np.zeros((FRAMES, 2))
-    lean[:, 0] = np.tan(np.radians(numbers["ground_tilt"]))
+    lean[:, 0] = np.radians(numbers["ground_tilt"])
     return replace(
         frames,
         lift=np.full(FRAMES, numbers["helping_force"]),

@@ -17,6 +17,7 @@ WINDOW = 1.0
 """s over which the helping force is averaged: longer than errors of an acceleration, than a step, than soles that a
 recording loses for a moment in a deep squat; shorter than anybody sits"""
 FRICTION = 1.0
+"""of soles on the floor: bare feet and rubber have about so much"""
 LOADED = 0.8
 """body weights from which on the soles are said to be loaded"""
 STANDING = 0.25

@@ -78,9 +78,9 @@ class HumanMotion:
         """Positions (T, 22, 3) and rotations (T, 22, 4) of all joints in the world."""
         return self.body.forward(self.root_pos, self.joint_quat)
 
-    def sole_positions(self) -> Array:
-        """(T, 88, 3) the sole points in the world."""
-        return self.body.sole_positions(self.pose, self.joint_quat)
+    def sole_positions(self, points: Array | None = None) -> Array:
+        """(T, P, 3) the sole points in the world: those with the numbers `points`, all 88 unless told."""
+        return self.body.sole_positions(self.pose, self.joint_quat, points=points)
 
     def sole_heights(self) -> Array:
         """(T, 88) their z alone."""

@@ -90,6 +90,8 @@ def test_a_recording_read_with_the_model_is_where_the_model_puts_it(tmp_path: Pa
         vertices, joints = direct(model, betas, rotvecs[t], trans[t])
         np.testing.assert_allclose(motion.pose.position[t], joints[:N_JOINTS], atol=1e-9)
         np.testing.assert_allclose(motion.sole_positions()[t], vertices[SOLE_VERTICES], atol=1e-9)
+    some = np.array([80, 3, 25])
+    np.testing.assert_allclose(motion.sole_positions(some), motion.sole_positions()[:, some], atol=1e-12)
 
 
 def test_the_mirrored_body_in_the_mirrored_motion_is_the_mirror_image(model_npz: Path) -> None:

@@ -110,6 +110,17 @@ def test_inspect_takes_every_file_that_is_read_or_written(capsys, tmp_path):
     assert (tmp_path / "clip.png").stat().st_size > 10_000
 
 
+@pytest.mark.parametrize(("preset", "metric"), [("paper", "pelvis_support"), ("dynamic", "helping_force")])
+def test_inspect_draws_a_recording_as_each_preset_sees_it(capsys, tmp_path, preset, metric):
+    run(capsys, "synth", "--type", "run", "--seconds", 2, "--out", tmp_path)
+    picture = tmp_path / "run.png"
+    code, out, _ = run(capsys, "inspect", tmp_path / "run_0000.npz", "--preset", preset, "--plot", picture)
+    assert code == 0
+    assert f"preset {preset}" in out
+    assert metric in out
+    assert picture.stat().st_size > 10_000
+
+
 def test_inspect_says_what_it_cannot_read(capsys, tmp_path):
     (tmp_path / "x.json").write_text('{"a": 1}')
     for file, says in ((tmp_path / "x.json", "nothing that is written here"), (tmp_path / "none", "cannot be opened")):

@@ -9,7 +9,7 @@ import pytest
 from phuma import rotations as rot
 from phuma.body import OpenShape, open_body
 from phuma.curation import PRESETS, CurateCfg, Limits, curate
-from phuma.curation.pipeline import FrameMetrics
+from phuma.curation.paper import FrameMetrics
 from phuma.curation.resample import resample
 from phuma.motion import HumanMotion, Provenance
 from phuma.skeleton import INDEX, N_JOINTS, REST_TO_WORLD

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phuma.curation import curate
+from phuma.curation import PRESETS, CurateCfg, curate
 from phuma.dataset.binning import bins_around, percent_bins
 from phuma.dataset.category import GROUP_OF, TYPES
 from phuma.dataset.dataset import open_dataset
@@ -94,8 +94,9 @@ def test_filters_and_their_limits_are_those_of_curation(summary):
     verdict = curate(generate("walk", 2.0, 0).motion).clips[0].verdict
     ours = [(f.name, f.bound, f.limits) for f in summary.filters]
     assert ours == [(m.name, m.bound, (m.limit,)) for m in verdict.measures]
-    short = curate(generate("stand", 1.0, 0).motion.frames(0, 20)).clips[0].verdict
-    assert [(r.name, r.bound) for r in RULES] == [(m.name, m.bound) for m in short.measures]
+    short = generate("stand", 1.0, 0).motion.frames(0, 20)
+    measures = [m for p in PRESETS for m in curate(short, CurateCfg(preset=p)).clips[0].verdict.measures]
+    assert {(r.name, r.bound) for r in RULES} == {(m.name, m.bound) for m in measures}
 
 
 @pytest.mark.parametrize("column", ["source", "category", "split"])

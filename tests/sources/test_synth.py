@@ -9,10 +9,10 @@ import pytest
 
 from phuma import rotations as rot
 from phuma.body import OpenShape
+from phuma.body.mass import centre_of_mass
 from phuma.errors import ConfigError
 from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
 from phuma.sources.synth import KINDS, Synthetic, generate
-from phuma.sources.synth.mass import centre_of_mass
 
 SEEDS = (0, 1)
 FAST = ("kick", "jump", "run")

@@ -95,34 +95,39 @@ class Body:
         """(T, 3) where SMPL-X's spine1 joint would be."""
         return pose.position[:, SPINE1] + rot.rotate(pose.rotation[:, SPINE1], self.lumbar)
 
-    def sole_positions(self, pose: Pose, joint_quat: Array, axes: tuple[int, ...] = (0, 1, 2)) -> Array:
-        """(T, 88, A) sole points in the world; of the coordinates named in `axes`, as heights alone cost a third."""
+    def sole_positions(
+        self, pose: Pose, joint_quat: Array, axes: tuple[int, ...] = (0, 1, 2), points: Array | None = None
+    ) -> Array:
+        """(T, P, A) sole points in the world: of the coordinates named in `axes`, as heights alone cost a third, and of
+        the points with the numbers `points` (P,), all 88 unless told."""
         if not len(self.soles):
             raise PhumaError(
                 f"the soles of body {self.name} are not known here: they are part of the model file. "
                 "Give the file again, for example --body smplx:SMPLX_NEUTRAL.npz"
             )
-        moved = self._pose_blend(joint_quat)
-        out = np.zeros((len(pose.position), N_SOLE, len(axes)))
-        for j in np.flatnonzero(self.sole_weights.any(axis=0)):
-            of_j = np.flatnonzero(self.sole_weights[:, j])
+        chosen = np.arange(N_SOLE) if points is None else points
+        soles, weights = self.soles[chosen], self.sole_weights[chosen]
+        moved = self._pose_blend(joint_quat, chosen)
+        out = np.zeros((len(pose.position), len(chosen), len(axes)))
+        for j in np.flatnonzero(weights.any(axis=0)):
+            of_j = np.flatnonzero(weights[:, j])
             turn = rot.to_matrix(pose.rotation[:, j])
-            local = (self.soles[of_j] - self.joints[j]).T
+            local = (soles[of_j] - self.joints[j]).T
             for k, axis in enumerate(axes):
                 row = turn[:, axis]
                 place = row @ local + pose.position[:, j, axis, None]
                 if moved is not None:
                     place += sum(row[:, i, None] * moved[:, i, of_j] for i in range(3))
-                out[:, of_j, k] += self.sole_weights[of_j, j] * place
+                out[:, of_j, k] += weights[of_j, j] * place
         return out
 
-    def _pose_blend(self, joint_quat: Array) -> Array | None:
-        """(T, 3, 88) by how much the pose displaces the sole points at rest; None for bodies without such terms."""
+    def _pose_blend(self, joint_quat: Array, chosen: Array) -> Array | None:
+        """(T, 3, P) by how much the pose displaces chosen sole points at rest; None for bodies without such terms."""
         if self.pose_dirs is None:
             return None
         feature = (rot.to_matrix(joint_quat[:, 1:]) - np.eye(3)).reshape(len(joint_quat), -1)
-        flat = self.pose_dirs.swapaxes(0, 1).reshape(3 * N_SOLE, -1)
-        return (feature @ flat.T).reshape(-1, 3, N_SOLE)
+        flat = self.pose_dirs[chosen].swapaxes(0, 1).reshape(3 * len(chosen), -1)
+        return (feature @ flat.T).reshape(-1, 3, len(chosen))
 
     def mirror(self) -> Body:
         """Left and right exchanged."""

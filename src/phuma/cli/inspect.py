@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phuma.cli.documents import describe_json, describe_model, describe_robot_motion
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip, Verdict
 from phuma.clipfile import is_clip, load_clip
-from phuma.curation import CurateCfg, Curation, curate
+from phuma.curation import CurateCfg, Curation, DynamicLimits, Limits, curate
+from phuma.curation.dynamic import FrameDynamics
+from phuma.curation.paper import FrameMetrics
 from phuma.errors import ConfigError, PhumaError
 from phuma.files.probe import Probe
 from phuma.motion import HumanMotion
 from phuma.robot_file import is_robot_motion
 from phuma.sources import ReadCfg, read_all, recognise
+
+if TYPE_CHECKING:
+    from phuma.view.timeline import Track
 
 Lines = list[str]
 PICTURES = (".png", ".jpg", ".svg", ".pdf")
@@ -132,19 +138,36 @@ def _clip(probe: Probe, plot: Path | None = None) -> Lines:
 
 def draw(path: Path, title: str, curation: Curation) -> None:
     """The picture of a curated recording."""
-    from phuma.view.timeline import Span, Track, draw_recording
+    from phuma.view.timeline import Span, draw_recording
+
+    start = curation.motion.provenance.start
+    spans = [Span(c.start - start, c.end - start, c.verdict.kept) for c in curation.clips]
+    draw_recording(path, title, curation.motion, curation.contact.ratio, _tracks(curation), spans)
+
+
+def _tracks(curation: Curation) -> list[Track]:
+    """What the preset looks at, frame by frame."""
+    import numpy as np
+
+    from phuma.view.timeline import Track
 
     frames, limits = curation.frames, curation.cfg.limits
-    start = curation.motion.provenance.start
-    tracks = [
+    if isinstance(frames, FrameDynamics) and isinstance(limits, DynamicLimits):
+        on_floor = frames.loaded & np.isfinite(frames.slowest)
+        return [
+            Track("helping force\nweights", frames.helping_force, (limits.helping_force,)),
+            Track("loaded sole\nm/s", np.where(on_floor, frames.slowest, np.nan), (limits.sole_slide,)),
+            Track("off its path\nmm", 1000 * frames.away, (limits.shake,)),
+        ]
+    assert isinstance(frames, FrameMetrics)
+    assert isinstance(limits, Limits)
+    return [
         Track("root jerk\nm/s³", frames.root_jerk, (limits.root_jerk,)),
         Track("contact\nscore", frames.contact_score, (limits.contact_score,)),
         Track("pelvis height\nm", frames.pelvis_height, (limits.pelvis_min, limits.pelvis_max)),
         Track("pelvis to\nsupport, m", frames.pelvis_support, (limits.pelvis_support,)),
         Track("spine1 to\nsupport, m", frames.spine_support, (limits.spine_support,)),
     ]
-    spans = [Span(c.start - start, c.end - start, c.verdict.kept) for c in curation.clips]
-    draw_recording(path, title, curation.motion, curation.contact.ratio, tracks, spans)
 
 
 def _draw_clip(path: Path, title: str, clip: Clip) -> None:

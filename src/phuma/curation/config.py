@@ -11,7 +11,7 @@ from phuma.errors import ConfigError
 
 @dataclass(frozen=True)
 class Limits:
-    """Thresholds of the six filters. The defaults are the paper's (appendix A.1)."""
+    """Thresholds of the six filters of preset `paper`. The defaults are the paper's (appendix A.1)."""
 
     root_jerk: float = 50.0
     """m/s^3, mean over the clip; at most"""
@@ -27,7 +27,23 @@ class Limits:
     """m, mean distance of spine1 to the base of support; at most"""
 
 
-PRESETS: Mapping[str, Limits] = {"paper": Limits()}
+@dataclass(frozen=True)
+class DynamicLimits:
+    """Thresholds of preset `dynamic`; all are upper ones. docs/curation.md says what each metric is."""
+
+    helping_force: float = 0.15
+    """body weights, the most in the mean over a second"""
+    sole_slide: float = 0.15
+    """m/s, lower quartile"""
+    ground_drift: float = 0.03
+    """m/s"""
+    ground_tilt: float = 4.0
+    """degrees"""
+    shake: float = 3.0
+    """mm"""
+
+
+PRESETS: Mapping[str, Limits | DynamicLimits] = {"paper": Limits(), "dynamic": DynamicLimits()}
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class CurateCfg:
     """How recordings become clips."""
 
     preset: str = "paper"
-    """Set of filters and thresholds: paper"""
+    """Set of filters and thresholds: paper (the paper's), dynamic (support judged by forces)"""
     ground: float | None = None
     """Height of the ground in the recording's own frame, in metres; voted from the soles by default"""
     rate: float = 30.0
@@ -68,5 +84,5 @@ class CurateCfg:
             )
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> Limits | DynamicLimits:
         return PRESETS[self.preset]

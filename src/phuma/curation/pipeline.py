@@ -9,11 +9,15 @@ import numpy as np
 
 from phuma.clip import Clip, Measure, Verdict
 from phuma.contact import FootContacts
-from phuma.curation.config import CurateCfg, Limits
+from phuma.curation.config import CurateCfg, DynamicLimits, Limits
+from phuma.curation.dynamic import LOADED, FrameDynamics, frame_dynamics
+from phuma.curation.force import GroundForce, ground_force
 from phuma.curation.ground import contact_ratios, vote_ground
 from phuma.curation.metrics import contact_score, root_jerk, support_distance
+from phuma.curation.paper import FrameMetrics
 from phuma.curation.resample import resample
 from phuma.curation.smooth import smooth
+from phuma.curation.soles import Soles, corner_points
 from phuma.errors import PhumaError
 from phuma.motion import HumanMotion
 from phuma.rotations import Array
@@ -22,42 +26,10 @@ from phuma.skeleton import INDEX, N_SOLE
 SUPPORT = [INDEX[j] for j in ("left_foot", "right_foot", "left_ankle", "right_ankle")]
 BLOCK = 2048  # frames posed at a time: memory stays flat however long the recording is
 MIN_FRAMES = 4  # jerk is a third difference
-
-
-@dataclass(frozen=True, eq=False)
-class FrameMetrics:
-    """What the filters look at, frame by frame, over a whole recording."""
-
-    root_jerk: Array
-    """(T - 3,) m/s^3"""
-    contact_score: Array
-    """(T,) 0 to 1"""
-    pelvis_height: Array
-    """(T,) m"""
-    pelvis_support: Array
-    """(T,) m from the base of support"""
-    spine_support: Array
-    """(T,) m from the base of support"""
-
-    def __repr__(self) -> str:
-        return f"FrameMetrics({len(self.contact_score)} frames)"
-
-    def judge(self, first: int, last: int, limits: Limits) -> Verdict:
-        """The verdict on frames first to last - 1."""
-        clip = slice(first, last)
-        jerk = self.root_jerk[first : last - 3]
-        return Verdict(
-            (
-                Measure("root_jerk", float(jerk.mean()), limits.root_jerk, "below", " m/s^3"),
-                Measure("contact_score", float(self.contact_score[clip].mean()), limits.contact_score, "above"),
-                Measure("pelvis_min", float(self.pelvis_height[clip].min()), limits.pelvis_min, "above", " m"),
-                Measure("pelvis_max", float(self.pelvis_height[clip].max()), limits.pelvis_max, "below", " m"),
-                Measure(
-                    "pelvis_support", float(self.pelvis_support[clip].mean()), limits.pelvis_support, "below", " m"
-                ),
-                Measure("spine_support", float(self.spine_support[clip].mean()), limits.spine_support, "below", " m"),
-            )
-        )
+LIGHT = 0.3
+"""of the frame rate, 9 Hz: where motion is cut off before accelerations are taken, so that a runner's bounce stays"""
+EDGE = 0.1
+"""s at either end of a recording in which the filter makes up the acceleration"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +41,8 @@ class Curation:
     ground: float
     """Height of the ground in the recording's own frame, metres"""
     contact: FootContacts
-    frames: FrameMetrics
+    frames: FrameMetrics | FrameDynamics
+    """What the preset looks at, frame by frame"""
     cfg: CurateCfg
 
     def __repr__(self) -> str:
@@ -91,7 +64,13 @@ class Curation:
         )
 
     def _judge(self, first: int, last: int) -> Verdict:
-        verdict = self.frames.judge(first, last, self.cfg.limits)
+        limits = self.cfg.limits
+        if isinstance(self.frames, FrameDynamics):
+            assert isinstance(limits, DynamicLimits)
+            verdict = self.frames.judge(first, last, limits)
+        else:
+            assert isinstance(limits, Limits)
+            verdict = self.frames.judge(first, last, limits)
         seconds = (last - first) / self.motion.fps
         if seconds >= self.cfg.min_seconds:
             return verdict
@@ -115,36 +94,79 @@ def clip_spans(frames: int, fps: float, cfg: CurateCfg) -> list[tuple[int, int]]
 def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     """Judge a recording: every clip of it gets a verdict with every metric.
 
-    Returns a Curation: `motion` (30 Hz, smoothed, ground at z = 0), `contact.ratio` (T, 4), `frames` with each metric
-    as an array over time, `clips` with their verdicts, and `verdict` on the recording as one piece.
+    Returns a Curation: `motion` (30 Hz, smoothed, ground at z = 0), `contact.ratio` (T, 4), `frames` with what the
+    preset looks at as arrays over time, `clips` with their verdicts, and `verdict` on the recording as one piece.
 
         curation = phuma.curate(phuma.read("walk.bvh"))
         curation.frames.pelvis_support
         [clip.verdict.reasons for clip in curation.clips]
     """
     cfg = cfg or CurateCfg()
-    motion = resample(motion, cfg.rate)
-    if len(motion) < MIN_FRAMES:
-        raise PhumaError(f"{len(motion)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
-    motion = smooth(motion, cfg.root_cutoff, cfg.rotation_cutoff)
+    recorded = resample(motion, cfg.rate)
+    if len(recorded) < MIN_FRAMES:
+        raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
+    motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
+    by_forces = isinstance(cfg.limits, DynamicLimits)
     heights = np.empty((len(motion), N_SOLE), dtype=np.float32)
-    pelvis_support = np.empty(len(motion))
-    spine_support = np.empty(len(motion))
+    support = np.zeros((2, len(motion)))
     for first in range(0, len(motion), BLOCK):
         block = motion.frames(first, min(first + BLOCK, len(motion)))
         here = slice(first, first + len(block))
         heights[here] = block.sole_heights()
-        base = block.pose.position[:, SUPPORT, :2]
-        pelvis_support[here] = support_distance(block.root_pos[:, :2], base)
-        spine_support[here] = support_distance(block.body.lumbar_position(block.pose)[:, :2], base)
+        if not by_forces:
+            support[:, here] = support_distances(block)
     ground = vote_ground(heights, cfg.band) if cfg.ground is None else cfg.ground
     motion = motion.shifted(np.array([0.0, 0.0, -ground]))
     contact = contact_ratios(heights - np.float32(ground), cfg.band)
-    frames = FrameMetrics(
-        root_jerk=root_jerk(motion.root_pos, motion.fps),
-        contact_score=contact_score(contact),
-        pelvis_height=motion.root_pos[:, 2],
-        pelvis_support=pelvis_support,
-        spine_support=spine_support,
-    )
+    frames: FrameMetrics | FrameDynamics
+    if by_forces:
+        frames = dynamics_of(recorded, cfg)
+    else:
+        frames = FrameMetrics(
+            root_jerk=root_jerk(motion.root_pos, motion.fps),
+            contact_score=contact_score(contact),
+            pelvis_height=motion.root_pos[:, 2],
+            pelvis_support=support[0],
+            spine_support=support[1],
+        )
     return Curation(motion, ground, FootContacts(contact, motion.fps), frames, cfg)
+
+
+def support_distances(motion: HumanMotion) -> Array:
+    """(2, T) m, of the pelvis and of spine1 from the base of support."""
+    base = motion.pose.position[:, SUPPORT, :2]
+    lumbar = motion.body.lumbar_position(motion.pose)
+    return np.stack([support_distance(point[:, :2], base) for point in (motion.root_pos, lumbar)])
+
+
+def dynamics_of(recorded: HumanMotion, cfg: CurateCfg) -> FrameDynamics:
+    """What preset `dynamic` looks at, of a recording at the clips' rate.
+
+    Its floor is where loaded soles are: the vote of `ground` counts all soles and lies above that by centimetres.
+    """
+    fps = recorded.fps
+    motion = smooth(recorded, LIGHT * fps, LIGHT * fps)
+    force, soles = forces_and_soles(motion)
+    trusted = np.ones(len(motion), dtype=bool)
+    edge = round(EDGE * fps)
+    trusted[:edge] = trusted[len(motion) - edge :] = False
+    loaded = trusted & (force.vertical > LOADED)
+    floor = cfg.ground
+    if floor is None:
+        floor = vote_ground(soles.lowest[loaded] if loaded.any() else soles.lowest, cfg.band)
+    away = np.linalg.norm(recorded.root_pos - motion.root_pos, axis=1)
+    return frame_dynamics(force, soles, floor, away, fps, trusted)
+
+
+def forces_and_soles(motion: HumanMotion) -> tuple[GroundForce, Soles]:
+    """Posed in blocks, each with its neighbours' frames, as accelerations need them."""
+    corners = corner_points(motion.body)
+    forces, places = [], []
+    for first in range(0, len(motion), BLOCK):
+        last = min(first + BLOCK, len(motion))
+        begin = max(0, first - 2)
+        block = motion.frames(begin, min(last + 1, len(motion)))
+        own = slice(first - begin, last - begin)
+        forces.append(ground_force(block.pose, block.fps).frames(own))
+        places.append(block.sole_positions(corners)[own])
+    return GroundForce.joined(forces), Soles.of(np.concatenate(places), motion.fps)

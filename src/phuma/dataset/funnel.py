@@ -32,9 +32,15 @@ RULES = (
     Rule("pelvis_max", "below", "m", "greatest pelvis height"),
     Rule("pelvis_support", "below", "m", "pelvis to base of support"),
     Rule("spine_support", "below", "m", "spine1 to base of support"),
+    Rule("helping_force", "below", "body weights", "helping force"),
+    Rule("sole_slide", "below", "m/s", "sliding of loaded soles"),
+    Rule("ground_drift", "below", "m/s", "drift of the ground"),
+    Rule("ground_tilt", "below", "°", "tilt of the ground"),
+    Rule("shake", "below", "mm", "shake of the pelvis"),
     Rule("duration", "above", "s", "length of the clip"),
 )
-"""In the paper's order: jitter, contact, height, support. Length is ours, and only for recordings that are too short"""
+"""Those of preset `paper` in its order (jitter, contact, height, support), those of preset `dynamic`, and length, which
+is only measured of recordings that are too short"""
 
 
 def filters(dataset: Dataset) -> tuple[Filter, ...]:

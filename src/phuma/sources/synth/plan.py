@@ -15,12 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from phuma import rotations as rot
 from phuma.body.body import Body
+from phuma.body.mass import centre_of_mass
 from phuma.rotations import Array
 from phuma.skeleton import INDEX, N_JOINTS, REST_TO_WORLD
 from phuma.sources.synth.curves import Function, ramp, sampled
 from phuma.sources.synth.feet import FootMotion, FootPlan, FootShape, Place
 from phuma.sources.synth.legs import bones, free_ankle, reach, solve_leg, within_reach
-from phuma.sources.synth.mass import centre_of_mass
 
 SIDES = ("left", "right")
 GRID = 120.0

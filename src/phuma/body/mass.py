@@ -1,4 +1,4 @@
-"""The centre of mass of a pose, from the masses of the body's segments (Winter, Biomechanics of Human Movement)."""
+"""The masses of the body's segments (Winter, Biomechanics and Motor Control of Human Movement), put into its joints."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _weights() -> Array:
 
 
 JOINT_WEIGHTS = _weights()
-"""(22,) the centre of mass is this mean of the joints"""
+"""(22,) each joint's share of the mass: the centre of mass is this mean of the joints"""
 
 
 def centre_of_mass(pose: Pose) -> Array:

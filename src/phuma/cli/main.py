@@ -26,6 +26,7 @@ COMMANDS = {
     "select": "a part of a dataset as a dataset of its own: by query, category, metric, source, or a sample",
     "export": "write robot motions in the layout that a trainer reads",
     "import": "take robot motions that others made into a dataset",
+    "robot": "a folder for your own humanoid from its model file; check one; list the built-in ones",
     "render": "film robot motions, or make a sheet of stills, without a screen",
     "inspect": "say what a file is and what curation thinks of it",
     "synth": "write generated human motion, clean or with faults, with the truth beside it",

@@ -22,6 +22,7 @@ from phuma.robots.adopt.roles import Place, flexion, straight_angle
 from phuma.robots.adopt.soles import Sole
 from phuma.robots.adopt.source import Source, read_source, read_urdf_limits
 from phuma.robots.adopt.writer import model_xml
+from phuma.robots.check import check_robot
 from phuma.robots.folder import load_robot
 from phuma.robots.mapping import FORMAT
 from phuma.robots.model import load_mujoco
@@ -36,6 +37,8 @@ class Adopted(NamedTuple):
 
     robot: Robot
     doubts: tuple[Doubt, ...]
+    parts: Mapping[str, str]
+    """joint -> what it serves as: hip, knee, ankle, waist, shoulder, elbow, wrist, or other"""
 
 
 def adopt(path: str | Path, out: str | Path, urdf: str | Path | None = None) -> Adopted:
@@ -51,14 +54,15 @@ def adopt(path: str | Path, out: str | Path, urdf: str | Path | None = None) -> 
     motors, more = motors_of(body.rig, source.model, limits, body.parts, body.leg_length)
     doubts += more
     comment = f"Written by `phuma robot init` from {path.name}: shapes are primitives, meshes are fitted by them."
-    text, mapping, reached = _describe(body, out.resolve().name, comment, motors, path)
-    doubts += reached
+    text, mapping = _describe(body, out.resolve().name, comment, motors, path)
     out.mkdir(parents=True, exist_ok=True)
     mapping = {"format": FORMAT, "title": _title(source, body), "source": path.name, **mapping}
     _write(out / "model.xml", text)
-    _write(out / DOUBTS, f"# What was not sure about {out.resolve().name}\n\n{as_text(doubts)}")
     _write(out / "robot.json", dumped(mapping))
-    return Adopted(load_robot(out), tuple(doubts))
+    robot = load_robot(out)
+    doubts += [Doubt(finding.what, finding.edit) for finding in check_robot(robot)]
+    _write(out / DOUBTS, f"# What was not sure about {robot.name}\n\n{as_text(doubts)}")
+    return Adopted(robot, tuple(doubts), body.parts)
 
 
 def _write(path: Path, text: str) -> None:
@@ -72,8 +76,8 @@ def _title(source: Source, body: Anatomy) -> str:
 
 def _describe(
     body: Anatomy, name: str, comment: str, motors: Mapping[str, Motor], path: Path
-) -> tuple[str, dict[str, Any], list[Doubt]]:
-    """The model, the mapping, and what the poses left in doubt."""
+) -> tuple[str, dict[str, Any]]:
+    """The model and the mapping."""
     rig = body.rig
     shapes = colliding_shapes(rig, dict(zip(body.feet, body.soles)), body.hands)
     model = _compiled(path, model_xml(rig, name, comment, motors, shapes, [], 0.0))
@@ -86,7 +90,7 @@ def _describe(
     drawn = _within(model, search.neutral)
     excludes = excluded_pairs(rig, model, [np.array(list(p.values())) for p in (drawn, shared, default)])
     text = model_xml(rig, name, comment, motors, shapes, excludes, height)
-    return text, _mapping(body, motors, shared, default, height), []
+    return text, _mapping(body, motors, shared, default, height)
 
 
 def _compiled(path: Path, text: str) -> Any:

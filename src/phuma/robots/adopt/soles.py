@@ -41,13 +41,13 @@ class Sole:
 
 
 def standing_link(rig: Rig, where: Posed, links: list[int]) -> int:
-    """The first link of a leg whose own shapes, or those fixed to it, reach the ground; without shapes the last."""
+    """The first link of a leg whose own shapes, or those fixed to it, reach the ground: what follows are toes. Where no
+    shape is as low as the last joint, as of links without shapes, it is the last link."""
     lowest = []
     for b in links:
-        rigid = _rigid(rig, b)
-        points = [where.point(c, s.points) for c in rigid for s in rig.links[c].shapes]
+        points = [where.point(c, s.points) for c in _rigid(rig, b) for s in rig.links[c].shapes]
         lowest.append(float((np.concatenate(points) @ rig.up).min()) if points else np.inf)
-    if not np.isfinite(lowest).any():
+    if min(lowest) > float((where.pos[links] @ rig.up).min()):
         return links[-1]
     length = float(where.pos[links[0]] @ rig.up) - min(lowest)
     return links[int(np.argmax(np.array(lowest) < min(lowest) + REACHES * length))]

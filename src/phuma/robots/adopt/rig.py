@@ -118,6 +118,15 @@ class Rig:
         return Posed(pos, quat)
 
 
+def rigid(rig: Rig, b: int) -> list[int]:
+    """A link and those fixed to it, parents first."""
+    out = [b]
+    for c in rig.below(b)[1:]:
+        if rig.links[c].parent in out and not rig.links[c].hinges:
+            out.append(c)
+    return out
+
+
 def _then(p: Array, q: Array, p2: Array, q2: Array) -> tuple[Array, Array]:
     """The frame (p2, q2) of the frame (p, q)."""
     return p + rot.rotate(q, p2), rot.multiply(q, q2)

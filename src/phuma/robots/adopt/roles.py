@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma import rotations as rot
-from phuma.robots.adopt.rig import Hinge, Posed, Rig
+from phuma.robots.adopt.rig import Hinge, Posed, Rig, rigid
 from phuma.rotations import Array
 
 MEET = 0.005  # m: axes that pass each other so closely meet
@@ -221,11 +221,11 @@ def wrist_place(arm: Arm, rig: Rig, where: Posed, elbow: Array) -> tuple[Place, 
     bends = [a for a in arm.wrist if np.linalg.norm(a.point - elbow) > WRIST_SHARE * reach]
     if bends:
         return _place(where, bends[-1].link, bends[-1].point), None
-    inside = rig.below(arm.hand)
-    fixed = [b for b in inside if b != arm.hand and np.linalg.norm(where.pos[b] - elbow) > WRIST_SHARE * reach]
+    moved = arm.axes[-1].link
+    fixed = [b for b in rigid(rig, moved)[1:] if np.linalg.norm(where.pos[b] - elbow) > WRIST_SHARE * reach]
     if fixed:
-        return _place(where, arm.hand, where.pos[fixed[0]]), f"the origin of {rig.links[fixed[0]].name}"
-    return _place(where, arm.hand, tip), "the end of the forearm's shape"
+        return _place(where, moved, where.pos[fixed[0]]), f"the origin of {rig.links[fixed[0]].name}"
+    return _place(where, moved, tip), "the end of the forearm's shape"
 
 
 def _place(where: Posed, link: int, point: Array) -> Place:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from phuma import rotations as rot
-from phuma.robots.adopt.rig import Posed, Rig
+from phuma.robots.adopt.rig import Posed, Rig, rigid
 from phuma.rotations import Array
 
 REACHES = 0.02  # of the leg: a link that comes so near to the lowest point stands
@@ -45,21 +45,12 @@ def standing_link(rig: Rig, where: Posed, links: list[int]) -> int:
     shape is as low as the last joint, as of links without shapes, it is the last link."""
     lowest = []
     for b in links:
-        points = [where.point(c, s.points) for c in _rigid(rig, b) for s in rig.links[c].shapes]
+        points = [where.point(c, s.points) for c in rigid(rig, b) for s in rig.links[c].shapes]
         lowest.append(float((np.concatenate(points) @ rig.up).min()) if points else np.inf)
     if min(lowest) > float((where.pos[links] @ rig.up).min()):
         return links[-1]
     length = float(where.pos[links[0]] @ rig.up) - min(lowest)
     return links[int(np.argmax(np.array(lowest) < min(lowest) + REACHES * length))]
-
-
-def _rigid(rig: Rig, b: int) -> list[int]:
-    """A link and those fixed to it."""
-    out = [b]
-    for c in rig.below(b)[1:]:
-        if rig.links[c].parent in out and not rig.links[c].hinges:
-            out.append(c)
-    return out
 
 
 def foot_points(rig: Rig, where: Posed, foot: int) -> Array:

@@ -13,7 +13,7 @@ from phuma.errors import ConfigError, ReadError
 from phuma.files.atomic import write_atomic
 from phuma.robots.adopt import poses
 from phuma.robots.adopt.body import SIDES, Anatomy, understand
-from phuma.robots.adopt.collisions import colliding_shapes, excluded_pairs
+from phuma.robots.adopt.collisions import colliding_shapes, excluded_pairs, shown_feet
 from phuma.robots.adopt.doubts import Doubt, as_text, some
 from phuma.robots.adopt.motors import Motor, motors_of
 from phuma.robots.adopt.poses import ArmPose, LegPose, Point, Search
@@ -21,7 +21,7 @@ from phuma.robots.adopt.rig import read_rig
 from phuma.robots.adopt.roles import Place, flexion, straight_angle
 from phuma.robots.adopt.soles import Sole
 from phuma.robots.adopt.source import Source, read_source, read_urdf_limits
-from phuma.robots.adopt.writer import model_xml
+from phuma.robots.adopt.writer import model_xml, shown_shapes
 from phuma.robots.check import check_robot
 from phuma.robots.folder import load_robot
 from phuma.robots.mapping import FORMAT
@@ -79,7 +79,7 @@ def _describe(
 ) -> tuple[str, dict[str, Any]]:
     """The model and the mapping."""
     rig = body.rig
-    shapes = colliding_shapes(rig, dict(zip(body.feet, body.soles)), body.hands)
+    shapes = {"collision": colliding_shapes(body), "visual": shown_shapes(rig) | shown_feet(body)}
     model = _compiled(path, model_xml(rig, name, comment, motors, shapes, [], 0.0))
     search = Search(model, {h.name: h.neutral for _, h in rig.hinges_of(range(len(rig.links)))})
     legs, arms = _leg_poses(body), _arm_poses(body)
@@ -88,7 +88,7 @@ def _describe(
     under = [(foot + 1, corner) for foot, sole in zip(body.feet, body.soles) for corner in sole.corners.reshape(4, 3)]
     height = -float(poses.sole_heights(search, default, under).min())
     drawn = _within(model, search.neutral)
-    excludes = excluded_pairs(rig, model, [np.array(list(p.values())) for p in (drawn, shared, default)])
+    excludes = excluded_pairs(body, model, [np.array(list(p.values())) for p in (drawn, shared, default)])
     text = model_xml(rig, name, comment, motors, shapes, excludes, height)
     return text, _mapping(body, motors, shared, default, height)
 

@@ -45,10 +45,6 @@ class Anatomy:
     def feet(self) -> tuple[int, int]:
         return self.legs[0].foot, self.legs[1].foot
 
-    @property
-    def hands(self) -> tuple[int, int]:
-        return carrier(self.rig, self.arms[0].hand), carrier(self.rig, self.arms[1].hand)
-
 
 def understand(rig: Rig, path: Path) -> Anatomy:
     """Find the human body in a rig, or raise an error that says what was looked for and what was found."""

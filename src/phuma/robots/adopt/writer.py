@@ -34,14 +34,14 @@ def model_xml(
     name: str,
     comment: str,
     motors: Mapping[str, Motor],
-    collisions: Mapping[int, Sequence[Shape]],
+    shapes: Mapping[str, Mapping[int, Sequence[Shape]]],
     excludes: Sequence[tuple[str, str]],
     height: float,
 ) -> str:
-    """The text of a model; `collisions` are the colliding shapes by link, `height` that of the root above the ground."""
+    """The text of a model; `shapes` are those of the classes collision and visual by link, `height` that of the root above
+    the ground."""
     lines = [f"<!-- {comment.replace('--', '- -')} -->", HEAD.format(name=quoteattr(name)), "  <worldbody>"]
-    shown = shown_shapes(rig)
-    _write_body(rig, 0, motors, shown, collisions, height, lines, "    ")
+    _write_body(rig, 0, motors, shapes, height, lines, "    ")
     lines.append("  </worldbody>\n\n  <contact>")
     lines += [f"    <exclude body1={quoteattr(a)} body2={quoteattr(b)}/>" for a, b in excludes]
     lines.append("  </contact>\n\n  <actuator>")
@@ -107,8 +107,7 @@ def _write_body(
     rig: Rig,
     b: int,
     motors: Mapping[str, Motor],
-    shown: Mapping[int, Sequence[Shape]],
-    collisions: Mapping[int, Sequence[Shape]],
+    shapes: Mapping[str, Mapping[int, Sequence[Shape]]],
     height: float,
     lines: list[str],
     indent: str,
@@ -120,10 +119,10 @@ def _write_body(
     lines.append(f"{indent}<body name={quoteattr(link.name)} pos={_n(*pos)}{turn}>")
     deeper = indent + "  "
     lines += [deeper + text for text in _inside(link, b == 0, motors)]
-    for kind, shapes in (("collision", collisions.get(b, ())), ("visual", shown.get(b, ()))):
-        lines += [deeper + _geom(kind, s) for s in shapes]
+    for kind, of_kind in shapes.items():
+        lines += [deeper + _geom(kind, s) for s in of_kind.get(b, ())]
     for c in rig.children(b):
-        _write_body(rig, c, motors, shown, collisions, height, lines, deeper)
+        _write_body(rig, c, motors, shapes, height, lines, deeper)
     lines.append(f"{indent}</body>")
 
 

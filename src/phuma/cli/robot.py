@@ -28,10 +28,14 @@ def main(argv: Sequence[str]) -> int:
     commands = parser.add_subparsers(dest="what", required=True, metavar="init|check|list")
     init = commands.add_parser("init", help="make a robot's folder from its model file")
     init.add_argument("model", type=Path, metavar="MODEL", help="MJCF (.xml) or URDF (.urdf)")
-    init.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the robot's folder; its name is the robot's")
+    init.add_argument(
+        "--out", required=True, type=Path, metavar="FOLDER", help="the robot's folder; its name is the robot's"
+    )
     init.add_argument("--urdf", type=Path, metavar="FILE", help="a URDF beside an MJCF, for torque and speed limits")
     check = commands.add_parser("check", help="look a robot's folder over")
-    check.add_argument("robot", metavar="FOLDER", help="a folder with model.xml and robot.json, or a built-in robot's name")
+    check.add_argument(
+        "robot", metavar="FOLDER", help="a folder with model.xml and robot.json, or a built-in robot's name"
+    )
     commands.add_parser("list", help="the built-in robots")
     args = parser.parse_args(argv)
     return {"init": _init, "check": _check, "list": _list}[args.what](args)
@@ -49,7 +53,9 @@ def _init(args: argparse.Namespace) -> int:
 def summary(made: Adopted, out: Path) -> str:
     """What was understood, what was not sure, and what comes next."""
     counts = Counter(made.parts.values())
-    parts = ", ".join(f"{counts[p]} {p}" for p in ("hip", "knee", "ankle", "waist", "shoulder", "elbow", "wrist", "other"))
+    parts = ", ".join(
+        f"{counts[p]} {p}" for p in ("hip", "knee", "ankle", "waist", "shoulder", "elbow", "wrist", "other")
+    )
     return "\n".join([
         f"{made.robot.name}: {made.robot.n_joints} joints ({parts}), {made.robot.n_bodies} bodies",
         *([f"\nNot sure, and listed in {out / DOUBTS}:"] if made.doubts else []),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -82,8 +83,8 @@ def _root(robot: Robot, shared: Stance) -> Iterator[Finding]:
     if not shared.keypoints["left_hip"][1] > shared.keypoints["right_hip"][1]:
         yield Finding(
             True,
-            "The left hip is to the right of the right one: the root's axes are not x ahead, y left, z up, or the sides "
-            "are swapped.",
+            "The left hip is to the right of the right one: the root's axes are not x ahead, y left, z up, or the "
+            "sides are swapped.",
             "swap left and right in keypoints and soles, or turn the root's frame in model.xml.",
         )
     for side, heel, toe in zip(SIDES, shared.soles[::2], shared.soles[1::2]):
@@ -120,8 +121,7 @@ def _reach(shared: Stance) -> Iterator[Finding]:
     """Arms straight out to the sides, legs straight down."""
     for side, y in zip(SIDES, (1.0, -1.0)):
         for limb, way in (("arm", np.array([0.0, y, 0.0])), ("leg", np.array([0.0, 0.0, -1.0]))):
-            parts = CHAIN[limb]
-            for a, b in zip(parts, parts[1:]):
+            for a, b in pairwise(CHAIN[limb]):
                 miss = _angle(shared.keypoints[f"{side}_{b}"] - shared.keypoints[f"{side}_{a}"], way)
                 if miss > REACH:
                     where = "straight out to the side" if limb == "arm" else "straight down"
@@ -157,7 +157,8 @@ def _height(robot: Robot, default: Stance) -> Iterator[Finding]:
     if abs(lowest - robot.default_height) > HEIGHT:
         yield Finding(
             True,
-            f"default_height is {robot.default_height:.4f} m; in default_pose the soles are {lowest:.4f} m below the root.",
+            f"default_height is {robot.default_height:.4f} m; in default_pose the soles are {lowest:.4f} m below the "
+            "root.",
             f"set default_height to {lowest:.4f}.",
         )
 
@@ -229,7 +230,7 @@ def _bends(robot: Robot, shared: Stance) -> Iterator[Finding]:
                     f"{end} {word}.",
                     f"see whether the robot faces x, and the range of {robot.joint_names[j]} in model.xml."
                     if middle == "knee"
-                    else f"edit shared_pose so that the {side} elbow would bend ahead: turn the upper arm about itself.",
+                    else f"edit shared_pose so that the {side} elbow would bend ahead: turn the upper arm.",
                 )
 
 

@@ -12,10 +12,11 @@ import numpy as np
 from phuma.errors import ConfigError, ReadError
 from phuma.files.atomic import write_atomic
 from phuma.robots.adopt import poses
-from phuma.robots.adopt.body import SIDES, Anatomy, understand
+from phuma.robots.adopt.anatomy import Anatomy, understand
 from phuma.robots.adopt.collisions import colliding_shapes, excluded_pairs, shown_feet
 from phuma.robots.adopt.doubts import Doubt, as_text, some
 from phuma.robots.adopt.motors import Motor, motors_of
+from phuma.robots.adopt.places import SIDES
 from phuma.robots.adopt.poses import ArmPose, LegPose, Point, Search
 from phuma.robots.adopt.rig import read_rig
 from phuma.robots.adopt.roles import Place, flexion, straight_angle
@@ -97,7 +98,9 @@ def _compiled(path: Path, text: str) -> Any:
     try:
         return load_mujoco().MjModel.from_xml_string(text)
     except ValueError as e:
-        raise ReadError(path, f"its robot cannot be written as a model of its own: {' '.join(str(e).split())}") from None
+        raise ReadError(
+            path, f"its robot cannot be written as a model of its own: {' '.join(str(e).split())}"
+        ) from None
 
 
 def _within(model: Any, pose: Mapping[str, float]) -> dict[str, float]:
@@ -187,12 +190,16 @@ def _mapping(
         *(rig.links[body.keypoints[f"{s}_{p}"].link].name for s in SIDES for p in ("shoulder", "elbow", "wrist")),
     ]
     return {
-        "comment": ["Made by `phuma robot init`; doubts.md lists what was not sure. `phuma robot check` looks it over."],
+        "comment": [
+            "Made by `phuma robot init`; doubts.md lists what was not sure. `phuma robot check` looks it over."
+        ],
         "velocity_limit": {name: motors[name].speed for name in shared},
         "default_pose": {n: v for n, v in default.items() if v},
         "default_height": round(height, 5),
         "shared_pose": {n: v for n, v in shared.items() if v},
-        "keypoints": {name: _keypoint(rig.links[body.keypoints[name].link].name, body.keypoints[name]) for name in KEYPOINTS},
+        "keypoints": {
+            name: _keypoint(rig.links[body.keypoints[name].link].name, body.keypoints[name]) for name in KEYPOINTS
+        },
         "soles": {
             side: {"body": rig.links[leg.foot].name, **_sole(sole, sense)}
             for side, sense, leg, sole in zip(SIDES, (1, -1), body.legs, body.soles)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from phuma import rotations as rot
-from phuma.robots.adopt.body import Anatomy
-from phuma.robots.adopt.rig import Rig
+from phuma.robots.adopt.anatomy import Anatomy
+from phuma.robots.adopt.rig import Rig, carrier
 from phuma.robots.adopt.shapes import Shape
 from phuma.robots.adopt.soles import Sole
-from phuma.robots.adopt.writer import carried_shapes, carrier
+from phuma.robots.adopt.writer import carried_shapes
 from phuma.robots.model import load_mujoco
 from phuma.rotations import Array
 
@@ -71,9 +71,7 @@ def _one_joint(rig: Rig, parts: Mapping[str, str], a: int, b: int) -> bool:
 
 def _mirror(body: Anatomy) -> dict[int, int]:
     """The link of the other side, for those of limbs."""
-    pairs = {
-        (a.link, b.link) for left, right in (body.legs, body.arms) for a, b in zip(left.axes, right.axes)
-    }
+    pairs = {(a.link, b.link) for left, right in (body.legs, body.arms) for a, b in zip(left.axes, right.axes)}
     return dict(pairs) | {b: a for a, b in pairs}
 
 

@@ -97,7 +97,7 @@ def _knee_vote(leg: Leg, forward: Array) -> int:
     shank = leg.end - leg.knee.nearest(leg.end)
     straight = straight_angle(leg.knee, centre(leg.axes), leg.end) - leg.knee.hinge.neutral
     shank = rot.rotate(rot.from_rotvec(straight * leg.knee.way), shank)
-    return -_sign(bend * np.cross(leg.knee.way, shank) @ forward)
+    return -_sign(bend * float(np.cross(leg.knee.way, shank) @ forward))
 
 
 def named_side(a: str, b: str) -> int:

@@ -73,14 +73,14 @@ def find_limbs(rig: Rig, path: Path) -> Limbs:
     used = {*rig.below(legs[0].start), *rig.below(legs[1].start)}
     others = [p for p in pairs if p[0].start not in used and p[1].start not in used]
     fore = [p for p in standing if p in others and p[0].anchors.size]
-    hips = min(float((leg.anchors[0] @ rig.up)) for leg in legs)
+    hips = min(float(leg.anchors[0] @ rig.up) for leg in legs)
     if fore and all(arm.anchors[0] @ rig.up < hips + ABOVE * tall for pair in fore for arm in pair):
         count = 2 + 2 * len(fore)
         raise ReadError(path, f"{count} limbs reach the ground, as of a quadruped; {LOOKED_FOR}. Found: {found}")
     arms = [p for p in others if p not in standing and all(arm.anchors[0] @ rig.up > hips for arm in p)]
     if not arms:
         raise ReadError(path, f"two legs, but no two arms; {LOOKED_FOR}. Found: {found}")
-    best = max(arms, key=lambda p: (min(p[0].size, p[1].size)))
+    best = max(arms, key=lambda p: min(p[0].size, p[1].size))
     legs_at, arms_at = rig.links[legs[0].start].parent, rig.links[best[0].start].parent
     return Limbs(legs_at, arms_at, (legs[0].links, legs[1].links), (best[0].links, best[1].links), across)
 
@@ -108,9 +108,9 @@ def _chain(rig: Rig, where: Posed, points: list[Array], start: int) -> _Chain:
 def _limb(rig: Rig, where: Posed, points: list[Array], start: int) -> list[int]:
     """From `start` down to where the limb divides into fingers or ends.
 
-    Where several moving parts hang on a link, one that is much larger than the others carries the limb on. Of parts that
-    are alike it is the heaviest, for the rods of a closed loop are as long as a shank but lighter; unless all are small
-    beside the limb so far, as fingers are. A joint that follows another one is no part of a limb.
+    Where several moving parts hang on a link, one that is much larger than the others carries the limb on. Of parts
+    that are alike it is the heaviest, for the rods of a closed loop are as long as a shank but lighter; unless all are
+    small beside the limb so far, as fingers are. A joint that follows another one is no part of a limb.
     """
     out = [start]
     while True:
@@ -161,12 +161,17 @@ def _across(a: _Chain, b: _Chain, up: Array) -> Array:
     return apart / size if size > 1e-3 else np.full(3, np.nan)
 
 
-def _ends(rig: Rig, chains: dict[int, _Chain]) -> list[_Chain]:
-    """Chains that are part of no other one, with joints: each limb once, from the link that divides."""
-    divides = {b for b in range(len(rig.links)) if sum(bool(chains[c].joints) for c in rig.children(b)) > 1}
-    tops = [c for c in chains if rig.links[c].parent in divides or rig.links[c].parent == 0]
-    limbs = [chains[c] for c in tops if chains[c].joints and not divides & set(rig.below(c)) - {chains[c].links[-1]}]
-    return sorted(limbs, key=lambda c: -c.joints)
+def _ends(rig: Rig, chains: dict[int, _Chain], b: int = 0) -> list[_Chain]:
+    """The limbs below a link, those with most joints first. A chain from which another limb goes off is the trunk's."""
+    out = []
+    for c in rig.children(b):
+        links = chains[c].links
+        beside = [d for at in links[:-1] for d in rig.children(at) if d not in links]
+        if any(chains[d].joints >= LEAST_JOINTS for d in beside):
+            out += _ends(rig, chains, c)
+        elif chains[c].joints:
+            out.append(chains[c])
+    return sorted(out, key=lambda chain: -chain.joints)
 
 
 def _found(rig: Rig, chains: dict[int, _Chain], ground: float) -> str:
@@ -175,10 +180,10 @@ def _found(rig: Rig, chains: dict[int, _Chain], ground: float) -> str:
         return f"{rig.links[c.links[-1]].name} ({joints}, down to {c.lowest - ground:.2f} m)"
 
     ends = _ends(rig, chains)
-    joints = sum(len(link.hinges) for link in rig.links)
     if not ends:
-        return f"{len(rig.links)} bodies and {joints} hinge joints in one chain"
-    return f"{len(ends)} chains of joints, by where they end: {some(map(told, ends), 8)}"
+        return f"no chain of joints, {len(rig.links)} {'bodies' if len(rig.links) > 1 else 'body'}"
+    kind = "one chain of joints, which ends" if len(ends) == 1 else f"{len(ends)} chains of joints, which end"
+    return f"{kind} at {some(map(told, ends), 8)}"
 
 
 def _missing_legs(rig: Rig, chains: dict[int, _Chain], ground: float, tall: float) -> str:

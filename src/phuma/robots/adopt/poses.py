@@ -1,8 +1,8 @@
 """The shared pose (a T) and the default pose (standing at ease), by a small search limb by limb.
 
-For a limb with joints q the search minimises  sum_l |d_l(q) - d_l*|^2 + sum_v w |v(q) - v*|^2 + c^2 |q - q0|^2  over its
-range, where d_l are unit vectors along its links, v those of the sole or the way that the elbow bends, and q0 the pose
-that the file draws.
+For a limb with joints q the search minimises  sum_l |d_l(q) - d_l*|^2 + sum_v w^2 |v(q) - v*|^2 + c^2 |q - q0|^2  over
+its range, where d_l are unit vectors along its links, v those of the sole or the way that the elbow bends, and q0 the
+pose that the file draws.
 """
 
 from __future__ import annotations

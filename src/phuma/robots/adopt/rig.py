@@ -118,6 +118,13 @@ class Rig:
         return Posed(pos, quat)
 
 
+def carrier(rig: Rig, b: int) -> int:
+    """The link that a link is fixed to, over as many as it takes: itself where it has joints."""
+    while rig.links[b].parent >= 0 and not rig.links[b].hinges:
+        b = rig.links[b].parent
+    return b
+
+
 def rigid(rig: Rig, b: int) -> list[int]:
     """A link and those fixed to it, parents first."""
     out = [b]
@@ -231,66 +238,3 @@ def _link(model: Any, b: int, ids: list[int], coupled: set[int], frozen: list[st
         hinges=tuple(hinges),
         shapes=tuple(shapes_of(model, b)),
     )
-
-
-def rerooted(rig: Rig, root: int, drop: frozenset[int] = frozenset()) -> Rig:
-    """The same robot with another link as its root, and without the links `drop`.
-
-    On the way from the new root to the old one parents become children. With  T_b = T_a O S_1 ... S_k  a link a hangs on
-    b by  T_a = T_b S_k(-q_k) ... S_1(-q_1) O^-1 = T_b O^-1 (O S_k(-q_k) O^-1) ... (O S_1(-q_1) O^-1):  the same hinges in
-    the frame of a, in reverse order, with axes turned round so that angles keep their sign.
-    """
-    way = rig.path(root)[::-1]  # from the new root up to the old one
-    above = dict(zip(way[1:], way))  # of a link on the way: its new parent
-    where, order = rig.posed(), _order(rig, root, above, drop)
-    index = {b: n for n, b in enumerate(order)}
-    links = []
-    for b in order:
-        link = rig.links[b]
-        if b == root:
-            link = replace(link, parent=-1, pos=where.pos[b], quat=where.quat[b], hinges=())
-        elif b in above:
-            child = rig.links[above[b]]
-            turn = rot.conjugate(child.quat)
-            hinges = tuple(
-                replace(h, axis=-rot.rotate(child.quat, h.axis), anchor=child.pos + rot.rotate(child.quat, h.anchor))
-                for h in reversed(child.hinges)
-            )
-            link = replace(link, parent=index[above[b]], pos=-rot.rotate(turn, child.pos), quat=turn, hinges=hinges)
-        else:
-            link = replace(link, parent=index[link.parent])
-        links.append(link)
-    return replace(rig, links=tuple(links))
-
-
-def _order(rig: Rig, root: int, above: dict[int, int], drop: frozenset[int]) -> list[int]:
-    """Links depth first from a new root, children in the order of the file."""
-    out, stack = [], [root]
-    while stack:
-        b = stack.pop()
-        if b in drop:
-            continue
-        out.append(b)
-        near = [c for c, link in enumerate(rig.links) if above.get(c) == b or (link.parent == b and c not in above)]
-        # What hung on the way to the new root is still below it, except the way itself.
-        stack += [c for c in reversed(near) if c != root]
-    return out
-
-
-def with_root_frame(rig: Rig, frame: Array) -> Rig:
-    """The root's own axes turned to `frame` (wxyz, in the world); everything stays where it is."""
-    root = rig.links[0]
-    turn = rot.multiply(rot.conjugate(frame), root.quat)  # from the old axes to the new
-
-    def moved(pos: Array, quat: Array) -> tuple[Array, Array]:
-        return rot.rotate(turn, pos), rot.multiply(turn, quat)
-
-    com, inertia_quat = moved(root.com, root.inertia_quat)
-    shapes = tuple(s.moved(np.zeros(3), turn) for s in root.shapes)
-    links = [replace(root, quat=frame, com=com, inertia_quat=inertia_quat, shapes=shapes)]
-    for link in rig.links[1:]:
-        if link.parent == 0:
-            pos, quat = moved(link.pos, link.quat)
-            link = replace(link, pos=pos, quat=quat)
-        links.append(link)
-    return replace(rig, links=tuple(links))

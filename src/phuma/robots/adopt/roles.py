@@ -80,9 +80,7 @@ class Place(NamedTuple):
 
 
 def axes_of(rig: Rig, where: Posed, links: list[int]) -> list[Axis]:
-    return [
-        Axis(b, h, where.point(b, h.anchor), rot.rotate(where.quat[b], h.axis)) for b, h in rig.hinges_of(links)
-    ]
+    return [Axis(b, h, where.point(b, h.anchor), rot.rotate(where.quat[b], h.axis)) for b, h in rig.hinges_of(links)]
 
 
 def centre(axes: list[Axis]) -> Array:

@@ -60,8 +60,8 @@ def foot_points(rig: Rig, where: Posed, foot: int) -> Array:
 
 
 def find_sole(rig: Rig, where: Posed, foot: int, ahead: Array, ankle: Array, leg: float) -> Sole:
-    """The sole of a foot. `ahead` (3,) is the way the robot faces and `ankle` (3,) its ankle, in the world; `leg` is how
-    long it is from hip to ankle."""
+    """The sole of a foot. `ahead` (3,) is the way the robot faces and `ankle` (3,) its ankle, in the world; `leg` is
+    how long it is from hip to ankle."""
     points, source = foot_points(rig, where, foot), "shape"
     up = rig.up
     if len(points) < 4 or np.ptp(points @ ahead) < 0.02:

@@ -41,7 +41,8 @@ def read_source(path: Path) -> Source:
     """Compile a model file. Meshes that are missing are left out: the tree and its joints need none."""
     mujoco = load_mujoco()
     if not path.is_file():
-        raise ReadError(path, "does not exist; expected a robot's model, MJCF (.xml) or URDF (.urdf)")
+        problem = "is a folder" if path.is_dir() else "does not exist"
+        raise ReadError(path, f"{problem}; expected a robot's model, MJCF (.xml) or URDF (.urdf)")
     try:
         spec = mujoco.MjSpec.from_file(str(path))
         lost = _find_meshes(spec, path)

@@ -9,7 +9,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.robots.adopt.motors import Motor
-from phuma.robots.adopt.rig import Link, Rig
+from phuma.robots.adopt.rig import Link, Rig, carrier
 from phuma.robots.adopt.shapes import Shape
 from phuma.rotations import Array
 
@@ -38,8 +38,8 @@ def model_xml(
     excludes: Sequence[tuple[str, str]],
     height: float,
 ) -> str:
-    """The text of a model; `shapes` are those of the classes collision and visual by link, `height` that of the root above
-    the ground."""
+    """The text of a model; `shapes` are those of the classes collision and visual by link, `height` that of the root
+    above the ground."""
     lines = [f"<!-- {comment.replace('--', '- -')} -->", HEAD.format(name=quoteattr(name)), "  <worldbody>"]
     _write_body(rig, 0, motors, shapes, height, lines, "    ")
     lines.append("  </worldbody>\n\n  <contact>")
@@ -53,13 +53,6 @@ def model_xml(
         )
     lines.append("  </actuator>\n</mujoco>\n")
     return "\n".join(lines)
-
-
-def carrier(rig: Rig, b: int) -> int:
-    """The link that a link is fixed to, over as many as it takes: itself where it has joints."""
-    while rig.links[b].parent >= 0 and not rig.links[b].hinges:
-        b = rig.links[b].parent
-    return b
 
 
 def carried_shapes(rig: Rig) -> dict[int, list[Shape]]:
@@ -100,7 +93,9 @@ def bone(start: Array, end: Array, radius: float = BONE) -> Shape:
     length = float(np.linalg.norm(way))
     turn = rot.between(np.array([0.0, 0.0, 1.0]), way / max(length, 1e-9))
     size = np.array([radius, max(length / 2, 1e-3), 0.0])
-    return Shape("capsule", (start + end) / 2, turn, size, False, np.array([0.6, 0.6, 0.65, 1.0]), np.stack([start, end]))
+    return Shape(
+        "capsule", (start + end) / 2, turn, size, False, np.array([0.6, 0.6, 0.65, 1.0]), np.stack([start, end])
+    )
 
 
 def _write_body(

@@ -49,7 +49,7 @@ class Stranger:
         return self.numbers[part][k] if part in self.numbers else part.replace("{side}", self.sides[k])
 
 
-SPEED, TORQUE, WRIST = "Speed limits of every joint", "Torque limits of every joint", "has no wrist joint"
+SPEED, TORQUE, WRIST = "Speed limits of every joint", "Torque limits of every joint", "has no joint at the wrist"
 STRANGERS = {
     s.name: s
     for s in (

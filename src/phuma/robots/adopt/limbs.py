@@ -22,7 +22,7 @@ SMALL = 0.6  # of the limb so far: parts that are smaller are fingers
 HAND = ("finger", "thumb", "gripper", "claw", "jaw")
 LOOKED_FOR = (
     "a humanoid has two legs, which are mirrored chains of three joints or more that reach the ground, and two arms, "
-    "mirrored chains of three or more that start above the hips and end above the ground"
+    "mirrored chains of three or more that start above the hips and end above the ground, upright as the file draws it"
 )
 
 
@@ -79,7 +79,8 @@ def find_limbs(rig: Rig, path: Path) -> Limbs:
         raise ReadError(path, f"{count} limbs reach the ground, as of a quadruped; {LOOKED_FOR}. Found: {found}")
     arms = [p for p in others if p not in standing and all(arm.anchors[0] @ rig.up > hips for arm in p)]
     if not arms:
-        raise ReadError(path, f"two legs, but no two arms; {LOOKED_FOR}. Found: {found}")
+        ends = " and ".join(rig.links[leg.links[-1]].name for leg in legs)
+        raise ReadError(path, f"only one pair of limbs, {ends}, so no legs or no arms; {LOOKED_FOR}. Found: {found}")
     best = max(arms, key=lambda p: min(p[0].size, p[1].size))
     legs_at, arms_at = rig.links[legs[0].start].parent, rig.links[best[0].start].parent
     return Limbs(legs_at, arms_at, (legs[0].links, legs[1].links), (best[0].links, best[1].links), across)
@@ -188,6 +189,8 @@ def _found(rig: Rig, chains: dict[int, _Chain], ground: float) -> str:
 
 def _missing_legs(rig: Rig, chains: dict[int, _Chain], ground: float, tall: float) -> str:
     """What stands in place of two legs."""
+    if len(_ends(rig, chains)) == 1:
+        return "a single chain of joints, as of an arm"
     low = [c for c in _ends(rig, chains) if c.lowest < ground + NEAR_GROUND * tall and c.joints >= LEAST_JOINTS]
     if len(low) == 1:
         return f"only one leg: {rig.links[low[0].links[-1]].name} reaches the ground and has no mirror image"

@@ -13,8 +13,8 @@ from phuma.robots.adopt.rig import Rig
 from phuma.robots.adopt.source import UrdfLimit
 from phuma.robots.model import load_mujoco
 
-SPEED = 12.0
-"""rad/s of a joint of which nothing is known: between the slowest and the fastest legs of the built-in robots"""
+SPEED = 20.0
+"""rad/s of a joint of which nothing is known: that of the G1's slowest, and near the H1-2's hips"""
 TORQUE_SHARES = {"hip": 0.4, "knee": 0.6, "ankle": 0.15, "waist": 0.4, "shoulder": 0.1, "elbow": 0.1, "other": 0.03}
 """Of weight times leg length, rounded from the built-in robots: hip 0.36 and 0.42, knee 0.54 and 0.66, and so on"""
 OMEGA = 2 * np.pi * 10  # rad/s: a joint's position control swings at 10 Hz

@@ -52,7 +52,7 @@ def find_places(
             reach = 100 * float(np.linalg.norm(at(wrist) - at(elbow)))
             doubts.append(
                 Doubt(
-                    f"The {side} arm has no wrist joint; its wrist was taken to be {how}, {reach:.1f} cm from the "
+                    f"The {side} arm has no joint at the wrist, which was taken to be {how}, {reach:.1f} cm from the "
                     "elbow.",
                     f"check keypoints: {side}_wrist in robot.json: where the forearm ends and the hand begins.",
                 )

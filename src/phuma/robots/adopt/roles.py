@@ -15,7 +15,8 @@ MEET = 0.005  # m: axes that pass each other so closely meet
 SNAP = 0.01  # m: a link's own origin is taken for a point that is so near
 MIDDLE = 0.6  # of the greatest distance from both ends of a limb
 LEAST_BEND = 0.2  # rad: by so much more a knee or an elbow bends one way than the other
-WRIST_SHARE = 0.5  # of the way from elbow to fingertips: a wrist's joint is beyond
+WRIST_SHARE, WRIST_BEND = 0.5, 0.25
+"""of the way from elbow to fingertips: beyond lies a wrist's joint that turns the forearm, and one that bends it"""
 
 
 class Axis(NamedTuple):
@@ -210,13 +211,17 @@ def elbow_place(arm: Arm, where: Posed, shoulder: Array) -> Place:
 
 
 def wrist_place(arm: Arm, rig: Rig, where: Posed, elbow: Array) -> tuple[Place, str | None]:
-    """The last wrist joint; without one the first fixed link beyond the elbow, else the end of the forearm's shape.
+    """The last wrist joint; without one the first fixed link far from the elbow, else the end of the forearm's shape.
 
     Returns a word on how it was found where that is no joint.
     """
     tip = fingertips(rig, where, arm.hand)
     reach = float(np.linalg.norm(tip - elbow))
-    bends = [a for a in arm.wrist if np.linalg.norm(a.point - elbow) > WRIST_SHARE * reach]
+    bends = [
+        a
+        for a in arm.wrist
+        if np.linalg.norm(a.point - elbow) > WRIST_SHARE * reach or a.distance(elbow) > WRIST_BEND * reach
+    ]
     if bends:
         return _place(where, bends[-1].link, bends[-1].point), None
     moved = arm.axes[-1].link

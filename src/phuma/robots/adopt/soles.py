@@ -12,8 +12,11 @@ from phuma.rotations import Array
 
 REACHES = 0.02  # of the leg: a link that comes so near to the lowest point stands
 THICK = 0.015  # m: what is so little above the sole's plane is sole still, as a rounded edge
-SAME_FACE = np.cos(np.radians(5))
+SAME_FACE, BELOW = np.cos(np.radians(5)), np.cos(np.radians(10))
 LEVEL = np.cos(np.radians(3))
+NEARLY = 0.7
+FOOT_LENGTH, FOOT_DEPTH = (0.2, 0.5), (0.02, 0.2)
+"""of the leg: between these a foot's length and the height of its ankle are believed of a box with its inertia"""
 HUMAN_FOOT = 0.317  # of the leg from hip to ankle; heel behind the ankle and width as shares of the foot's length
 HUMAN_HEEL, HUMAN_WIDTH, HUMAN_ANKLE = 0.25, 0.36, 0.08
 
@@ -66,7 +69,8 @@ def find_sole(rig: Rig, where: Posed, foot: int, ahead: Array, ankle: Array, leg
     up = rig.up
     if len(points) < 4 or np.ptp(points @ ahead) < 0.02:
         points, source = _inertia_box(rig, where, foot), "inertia"
-        if np.ptp(points @ ahead) < 0.1 * leg or (points @ up).min() > ankle @ up:
+        length, depth = np.ptp(points @ ahead) / leg, (ankle @ up - (points @ up).min()) / leg
+        if not FOOT_LENGTH[0] < length < FOOT_LENGTH[1] or not FOOT_DEPTH[0] < depth < FOOT_DEPTH[1]:
             points, source = _human_foot(ankle, ahead, up, leg), "proportion"
     normal = _underside(points, up) if source == "shape" else up
     tilt = float(np.degrees(np.arccos(np.clip(normal @ up, -1, 1))))
@@ -85,7 +89,8 @@ def find_sole(rig: Rig, where: Posed, foot: int, ahead: Array, ankle: Array, leg
 
 
 def _underside(points: Array, up: Array) -> Array:
-    """(3,) the normal, upwards, of the largest flat face of the points' hull that looks down."""
+    """(3,) the normal, upwards, of the largest flat face of the points' hull that looks down; straight up if the face
+    below is nearly as large, as under a round foot, whose faces are all alike."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
@@ -101,8 +106,10 @@ def _underside(points: Array, up: Array) -> Array:
     normals, areas = normals[down], areas[down]
     alike = normals @ normals.T > SAME_FACE
     face = alike[np.argmax(alike @ areas)]
-    mean = (areas[face, None] * normals[face]).sum(axis=0)
-    return -mean / np.linalg.norm(mean)
+    mean = -(areas[face, None] * normals[face]).sum(axis=0)
+    mean /= np.linalg.norm(mean)
+    below = -normals @ up > BELOW
+    return up if mean @ up < BELOW and areas[below].sum() > NEARLY * areas[face].sum() else mean
 
 
 def _inertia_box(rig: Rig, where: Posed, foot: int) -> Array:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from phuma.errors import ReadError
 from phuma.robots.adopt.doubts import Doubt, some
 from phuma.robots.model import load_mujoco
 
 MESHES = (".stl", ".obj", ".msh")
 """what MuJoCo reads"""
+BALL = 0.04  # m: radius
 LEAST_MASS, LEAST_INERTIA = 1e-3, 1e-6  # kg, kg m^2: MuJoCo refuses moving bodies without any
 
 
@@ -47,11 +50,23 @@ def read_source(path: Path) -> Source:
         spec = mujoco.MjSpec.from_file(str(path))
         lost = _find_meshes(spec, path)
         _strip(spec)
-        model = spec.compile()
+        massless = _mend_inertias(spec)
+        try:
+            model = spec.compile()
+        except ValueError:  # perhaps for a mesh that is there but cannot be used
+            lost += _drop_meshes(spec, {m.name: m.file for m in spec.meshes if not _usable(m.file)})
+            model = spec.compile()
     except (ValueError, OSError, RuntimeError) as e:
         problem = " ".join(str(e).split())
         raise ReadError(path, f"MuJoCo cannot load it as MJCF or URDF: {problem}") from None
     doubts = []
+    if massless:
+        doubts.append(
+            Doubt(
+                f"Inertias of {some(massless)} are impossible; they are those of small balls here.",
+                "correct them in the model file if torques matter: retargeting does not use them.",
+            )
+        )
     if lost:
         doubts.append(
             Doubt(
@@ -114,9 +129,13 @@ def _find_meshes(spec: Any, path: Path) -> list[str]:
         else:
             mesh.name = mesh.name or found.stem  # MuJoCo's own rule, before the path hides it
             mesh.file = str(found)
-    kind = int(load_mujoco().mjtGeom.mjGEOM_MESH)
+    return _drop_meshes(spec, lost)
+
+
+def _drop_meshes(spec: Any, lost: dict[str, str]) -> list[str]:
+    """Take out meshes by name, with the geoms that show them; returns the names of their files."""
     for geom in list(spec.geoms):
-        if geom.meshname in lost and (geom.meshname or int(geom.type) == kind):
+        if geom.meshname in lost:
             spec.delete(geom)
     for mesh in list(spec.meshes):
         if (mesh.name or Path(mesh.file).stem) in lost:
@@ -124,16 +143,42 @@ def _find_meshes(spec: Any, path: Path) -> list[str]:
     return sorted(Path(file).name for file in lost.values())
 
 
+def _usable(file: str) -> bool:
+    """Whether MuJoCo takes a mesh, alone."""
+    mujoco = load_mujoco()
+    spec = mujoco.MjSpec()
+    spec.add_mesh(name="mesh", file=file)
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")
+    try:
+        spec.compile()
+    except ValueError:
+        return False
+    return True
+
+
+def _mend_inertias(spec: Any) -> list[str]:
+    """Give bodies whose inertia no solid can have that of a small ball; returns their names."""
+    out = []
+    for body in spec.bodies:
+        xx, yy, zz, xy, xz, yz = body.fullinertia
+        if not np.isfinite(body.fullinertia).all() or not body.explicitinertial:
+            continue
+        if np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).min() <= 0:
+            body.fullinertia = np.full(6, np.nan)
+            body.inertia = np.full(3, max(0.4 * body.mass * BALL**2, LEAST_INERTIA))
+            out += [body.name] if body.mass > 0.05 else []  # frames with a gram for a mass are nobody's concern
+    return out
+
+
 def _mesh_file(name: str, meshdir: str, path: Path) -> Path | None:
     """Where a mesh is: as named, in the mesh folder, in `meshes`, or below a folder above, as packages have it."""
-    name = name.removeprefix("file://")
-    rest = Path(name.split("://", 1)[-1])
-    if rest.suffix.lower() not in MESHES:
+    named = Path(name.split("://", 1)[-1])  # package://..., file://..., or a plain path
+    if named.suffix.lower() not in MESHES:
         return None
-    here = path.resolve().parent
-    places = [here / meshdir / rest, here / rest, here / meshdir / rest.name, here / "meshes" / rest.name]
+    here, parts = path.resolve().parent, [p for p in named.parts if p != named.anchor]
+    places = [here / meshdir / named, here / named, here / meshdir / named.name, here / "meshes" / named.name]
     for above in list(here.parents)[:3]:
-        places += [above.joinpath(*rest.parts[k:]) for k in range(len(rest.parts)) if not rest.is_absolute()]
+        places += [above.joinpath(*parts[k:]) for k in range(len(parts))]
     return next((p for p in places if p.is_file()), None)
 
 
@@ -148,4 +193,5 @@ def _strip(spec: Any) -> None:
     spec.compiler.discardvisual, spec.compiler.fusestatic = False, False
     spec.compiler.boundmass = max(spec.compiler.boundmass, LEAST_MASS)
     spec.compiler.boundinertia = max(spec.compiler.boundinertia, LEAST_INERTIA)
+    spec.compiler.balanceinertia = True
     spec.compiler.meshdir = ""

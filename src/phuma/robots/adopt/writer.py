@@ -15,7 +15,7 @@ from phuma.rotations import Array
 
 BONE = 0.02  # m: radius of what is drawn for a link whose shape is not known
 HEAD = """<mujoco model={name}>
-  <compiler angle="radian" autolimits="true" inertiafromgeom="false"/>
+  <compiler angle="radian" autolimits="true" inertiafromgeom="false" balanceinertia="true"/>
   <option timestep="0.005"/>
 
   <default>

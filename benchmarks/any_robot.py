@@ -13,8 +13,6 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
-from matplotlib import image
-
 from phuma.curation import Curation, curate
 from phuma.retargeting import FIVE, retarget_motion
 from phuma.retargeting.measure import combine
@@ -23,7 +21,8 @@ from phuma.robots.adopt import Adopted, adopt
 from phuma.robots.check import check_robot, stand
 from phuma.robots.meshes import PACKAGE
 from phuma.sources.synth import generate
-from phuma.view.robot_picture import robot_picture
+from phuma.view import style
+from phuma.view.robot_picture import FRONT, SIDE, draw, pose_on_page, robot_picture
 from tables import PICTURES, markdown, save
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -91,17 +90,25 @@ def agreement(made: dict[str, Adopted]) -> list[list[object]]:
     return rows
 
 
-def sheet(files: list[Path]) -> None:
-    """The robots' pictures in two columns."""
-    pictures = [image.imread(f)[..., :3] for f in files]
-    height, width = max(len(p) for p in pictures), max(p.shape[1] for p in pictures)
-    padded = []
-    for p in [*pictures, *[np.ones((1, 1, 3))] * (len(pictures) % 2)]:
-        page = np.ones((height, width, 3))
-        page[: len(p), : p.shape[1]] = p
-        padded.append(page)
-    rows = [np.concatenate(padded[k : k + 2], axis=1) for k in range(0, len(padded), 2)]
-    image.imsave(PICTURES / "any_robot.png", np.concatenate(rows)[::2, ::2])
+def sheet(robots: dict[str, Robot]) -> None:
+    """Each robot in the shared pose from the front and in the default pose from the side."""
+    columns = 3
+    rows = -(-len(robots) // columns)
+    fig = style.figure(4.2 * columns, 2.9 * rows)
+    axes = fig.subplots(rows, 2 * columns, width_ratios=[2, 1] * columns, squeeze=False)
+    for ax in axes.ravel():
+        ax.set_axis_off()
+    for k, (name, robot) in enumerate(robots.items()):
+        row, column = divmod(k, columns)
+        for ax, pose, view in zip(
+            axes[row, 2 * column : 2 * column + 2], (robot.shared_pose, robot.default_pose), (FRONT, SIDE)
+        ):
+            drawn = pose_on_page(robot, pose, view)
+            draw(ax, drawn, view)
+            half = 0.6 * drawn.height * (1 if view is FRONT else 0.5)
+            ax.set(xlim=(-half, half), ylim=(-0.1 * drawn.height, 1.1 * drawn.height))
+        axes[row, 2 * column].set_title(f"{name}, {robot.n_joints} joints", fontsize=9, color=style.INK)
+    fig.savefig(PICTURES / "any_robot.png")
 
 
 def main() -> None:
@@ -112,10 +119,8 @@ def main() -> None:
         small = {name: adopt(s.path, out / name) for name, s in STRANGERS.items()}
         real = {name: adopt(xml, out / name, urdf) for name, (xml, urdf) in unitree_files().items()}
         others = {name: adopt(file, out / name.replace(" ", "_")) for name, file in other_files().items()}
-        shown = small | real
-        for name, a in shown.items():
-            robot_picture(out / f"{name}.png", a.robot)
-        sheet([out / f"{name}.png" for name in shown])
+        sheet({name: a.robot for name, a in (small | real).items()})
+        robot_picture(PICTURES / "robot_init.png", small["handy"].robot)
         doubts = [
             [name, len(a.doubts), sum(f.wrong for f in check_robot(a.robot))]
             for name, a in (small | real | others).items()

@@ -29,6 +29,8 @@ class Stranger:
     """joints that no keypoint sees"""
     sole: tuple[float, float, float, float]
     """heel and toe from the ankle, half the width, height of the ankle above the sole, metres"""
+    lengths: tuple[float, float, float, float]
+    """thigh, shank, upper arm, forearm to the wrist, metres"""
     doubts: tuple[str, ...]
     """words that have to occur in the list of doubts"""
     without: tuple[str, ...] = ()
@@ -61,6 +63,7 @@ STRANGERS = {
             foot="{side}_foot", knee="{side}_knee_joint", elbow="{side}_elbow_joint", pelvis="pelvis", chest="chest",
             waist=("waist_yaw_joint", "waist_roll_joint", "waist_pitch_joint"), unseen=2,
             sole=(-0.07, 0.15, 0.045, 0.06),
+            lengths=(0.36, 0.35, 0.25, 0.23),
             doubts=(SPEED, "head_yaw_joint, head_pitch_joint"), without=(TORQUE, WRIST),
         ),
         Stranger(
@@ -70,6 +73,7 @@ STRANGERS = {
                        "wrist": "elbow"},
             foot="ankle", knee="knee_joint", elbow="elbow_joint", pelvis="L00", chest="L11", waist=("J11",), unseen=0,
             sole=(-0.055, 0.145, 0.04, 0.07),
+            lengths=(0.32, 0.3, 0.22, 0.24),
             doubts=(SPEED, TORQUE, WRIST, "fixes its root", "turned by 90 degrees"),
             numbers={"hip": ("L07", "L02"), "knee": ("L09", "L04"), "ankle": ("L10", "L05"), "shoulder": ("L17", "L13"),
                      "elbow": ("L19", "L15"), "knee_joint": ("J09", "J04"), "elbow_joint": ("J19", "J15")},
@@ -81,6 +85,7 @@ STRANGERS = {
                        "shoulder": "{side}_shoulder_b", "elbow": "{side}_forearm", "wrist": "{side}_palm"},
             foot="{side}_foot", knee="{side}_knee", elbow="{side}_elbow", pelvis="pelvis", chest="chest",
             waist=("waist_yaw", "waist_pitch"), unseen=17, sole=(-0.08, 0.17, 0.05, 0.08),
+            lengths=(0.4, 0.39, 0.28, 0.25),
             doubts=("root of the file is 'chest'", "boom_slide", "17 joints", "Torque limits of 37 joints"),
             without=(WRIST,),
         ),
@@ -91,6 +96,7 @@ STRANGERS = {
                        "shoulder": "{side}ShoulderRoll", "elbow": "{side}Forearm", "wrist": "{side}Hand"},
             foot="{side}Foot", knee="{side}Knee", elbow="{side}Elbow", pelvis="Pelvis", chest="Torso",
             waist=("WaistYaw",), unseen=4, sole=(-0.08, 0.15, 0.045, 0.062),
+            lengths=(0.38, 0.38, 0.2508, 0.2209),
             doubts=("LRod1, LRod2, RRod1, RRod2", "LCrank1"), without=(WRIST,),
         ),
         Stranger(
@@ -100,6 +106,7 @@ STRANGERS = {
                        "shoulder": "{side}_upper_arm", "elbow": "{side}_lower_arm", "wrist": "{side}_lower_arm"},
             foot="{side}_foot", knee="{side}_knee", elbow="{side}_elbow", pelvis="pelvis", chest="torso",
             waist=("abdomen_z", "abdomen_y", "abdomen_x"), unseen=2, sole=(-0.085, 0.175, 0.055, 0.095),
+            lengths=(0.39, 0.33, 0.2944, 0.335),
             doubts=(WRIST, "root_x, root_y, root_z, root_turn", "left_toes, right_toes", "Torque limits of 17 joints"),
         ),
         Stranger(
@@ -109,6 +116,7 @@ STRANGERS = {
                        "shoulder": "{side}_upper", "elbow": "{side}_fore", "wrist": "{side}_fore"},
             foot="{side}_foot", knee="{side}_knee", elbow="{side}_elbow", pelvis="base_link", chest="torso",
             waist=("waist_yaw",), unseen=5, sole=(-0.07, 0.15, 0.045, 0.07),
+            lengths=(0.33, 0.33, 0.24, 0.22),
             doubts=("29 meshes were not found", WRIST, "a box with its inertia", "head_turn, left_shoulder_yaw"),
             without=(SPEED, TORQUE),
         ),
@@ -119,6 +127,7 @@ STRANGERS = {
                        "shoulder": "{side}_shoulder_b", "elbow": "{side}_forearm", "wrist": "{side}_hand"},
             foot="{side}_foot", knee="{side}_knee", elbow="{side}_elbow", pelvis="pelvis", chest="torso",
             waist=("waist_yaw",), unseen=0, sole=(-0.08, 0.16, 0.05, 0.07),
+            lengths=(0.36, 0.36, 0.24, 0.22),
             doubts=(SPEED, TORQUE, "turned by 180 degrees"), without=(WRIST,),
         ),
     )

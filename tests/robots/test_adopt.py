@@ -54,6 +54,14 @@ def test_keypoints_are_on_the_bodies_that_they_belong_to(stranger, made):
     assert robot.anchor_body == stranger.chest
 
 
+def test_limbs_are_as_long_as_they_are(stranger, made):
+    p = stand(made.robot, made.robot.shared_pose).keypoints
+    links = (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist"))
+    for side in SIDES:
+        lengths = [np.linalg.norm(p[f"{side}_{b}"] - p[f"{side}_{a}"]) for a, b in links]
+        np.testing.assert_allclose(lengths, stranger.lengths, atol=3e-3)
+
+
 def test_joints_serve_as_what_they_are(stranger, made):
     serving = {part: [n for n, p in made.parts.items() if p == part] for part in set(made.parts.values())}
     for part in ("knee", "elbow"):

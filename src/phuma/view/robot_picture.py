@@ -4,7 +4,7 @@ pose."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import mujoco
 import numpy as np
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 SHOWN = 2  # group of the geoms that the eye sees
 LIMBS = (("pelvis", "hip", "knee", "ankle"), ("pelvis", "shoulder", "elbow", "wrist"))
-INCHES = 4.6  # height of the picture
+INCHES = 4.8  # height of the picture
+LEAST_WIDTH = 0.45  # of a panel, by the robot's height
 
 
 class View(NamedTuple):
@@ -39,17 +40,17 @@ SIDE = View("from its right side", np.array([1.0, 0.0, 0.0]), np.array([0.0, -1.
 
 def robot_picture(path: str | Path, robot: Robot) -> None:
     """The shared pose from the front and from the side, and the default pose from the side."""
-    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
     panels = [("shared pose", robot.shared_pose, FRONT), ("shared pose", robot.shared_pose, SIDE),
               ("default pose", robot.default_pose, SIDE)]  # fmt: skip
-    drawn = [_drawn(robot, model, pose, view) for _, pose, view in panels]
-    widths = [np.ptp(np.concatenate(d.outlines)[:, 0]) + 0.5 for d in drawn]
-    tall = max(np.ptp(np.concatenate(d.outlines)[:, 1]) for d in drawn)
-    figure = style.figure(INCHES * sum(widths) / (tall + 0.3), INCHES)
+    drawn = [pose_on_page(robot, pose, view) for _, pose, view in panels]
+    widths = [max(d.width + 0.3, LEAST_WIDTH * d.height) for d in drawn]
+    tall = max(d.height for d in drawn) + 0.3
+    figure = style.figure(INCHES * sum(widths) / tall, INCHES)
+    figure.suptitle(f"{robot.name}: {robot.n_joints} joints; left is blue", fontsize=10, color=style.INK)
     axes = figure.subplots(1, len(panels), width_ratios=widths, sharey=True)
     for ax, (name, _, view), parts in zip(axes, panels, drawn):
-        _draw(ax, parts, view)
-        ax.set_title(f"{name}, {view.title}", fontsize=8, color=style.INK)
+        draw(ax, parts, view)
+        ax.set_title(f"{name}\n{view.title}", fontsize=8, color=style.INK)
     figure.savefig(path)
 
 
@@ -62,8 +63,18 @@ class Drawn(NamedTuple):
     ground: float
     """height of the soles below the root"""
 
+    @property
+    def width(self) -> float:
+        return float(np.ptp(np.concatenate(self.outlines)[:, 0]))
 
-def _drawn(robot: Robot, model: Any, pose: Array, view: View) -> Drawn:
+    @property
+    def height(self) -> float:
+        return float(np.ptp(np.concatenate(self.outlines)[:, 1]))
+
+
+def pose_on_page(robot: Robot, pose: Array, view: View) -> Drawn:
+    """The robot at joint angles (N,), its root level."""
+    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
     stance = stand(robot, pose)
     ground = float(stance.corners[..., 2].min())
     data = mujoco.MjData(model)
@@ -84,7 +95,8 @@ def _page(points: Array, view: View) -> Array:
     return np.stack([points @ view.right, points[..., 2]], axis=-1)
 
 
-def _draw(ax: Axes, parts: Drawn, view: View) -> None:
+def draw(ax: Axes, parts: Drawn, view: View) -> None:
+    """Shapes in grey, links in the colour of their side, soles in green."""
     lift = np.array([0.0, 0.0, -parts.ground])
     for outline in parts.outlines:
         ax.fill(*outline.T, facecolor="#dfe2e7", edgecolor="#b4bac4", linewidth=0.5, zorder=1)

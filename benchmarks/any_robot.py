@@ -13,6 +13,7 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
+
 from phuma.curation import Curation, curate
 from phuma.retargeting import FIVE, retarget_motion
 from phuma.retargeting.measure import combine

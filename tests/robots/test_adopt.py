@@ -237,7 +237,7 @@ def test_a_knee_that_bends_ahead_is_doubted(tmp_path):
 
 WRONG = {
     "quadruped.xml": r"4 limbs reach the ground, as of a quadruped; a humanoid has two .* Found: 4 chains .*FL_calf",
-    "arm.xml": r"a single chain of joints, as of an arm; a humanoid has two legs, .*, and two arms, .* Found: one chain of joints, .* link7",
+    "arm.xml": r"a single chain of joints, as of an arm; a humanoid .* two arms, .* Found: one chain of joints, .* link7",
     "one_leg.xml": r"only one leg: LFoot .*; a humanoid has two legs, .* Found: 3 chains .* LFoot \(6 joints, down to",
 }
 
@@ -275,6 +275,51 @@ def test_missing_files_are_named(tmp_path):
         adopt(MODELS / "loops.xml", tmp_path / "out", tmp_path / "none.urdf")
     with pytest.raises(ReadError, match=r"loops\.xml: is not a URDF"):
         adopt(MODELS / "loops.xml", tmp_path / "out", MODELS / "loops.xml")
+    with pytest.raises(ReadError, match=r"bare\.urdf: has limits of none of the model's joints; it has left_hip_roll"):
+        adopt(MODELS / "loops.xml", tmp_path / "out", MODELS / "bare.urdf")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_trunk_that_is_part_of_the_world_is_the_robots(adopted, tmp_path):
+    """A robot whose base is fixed may have no body for it at all."""
+    text = (MODELS / "loops.xml").read_text()
+    text = re.sub(r'<body name="Pelvis".*?<geom[^>]*>', "", text, count=1, flags=re.S)
+    (tmp_path / "fixed.xml").write_text(text.replace("    </body>\n  </worldbody>", "  </worldbody>"))
+    plain, found = adopted("loops").robot, adopt(tmp_path / "fixed.xml", tmp_path / "out").robot
+    assert found.body_names == ("base", *plain.body_names[1:])
+    np.testing.assert_array_equal(found.keypoint_body, plain.keypoint_body)
+    np.testing.assert_allclose(found.shared_pose, plain.shared_pose, atol=1e-4)
+
+
+def test_without_any_shape_or_mass_the_joints_are_still_found(adopted, tmp_path):
+    text = re.sub(r"<geom [^>]*/>", "", (MODELS / "loops.xml").read_text())
+    (tmp_path / "bones.xml").write_text(text)
+    plain, made = adopted("loops").robot, adopt(tmp_path / "bones.xml", tmp_path / "out")
+    np.testing.assert_array_equal(made.robot.keypoint_body, plain.keypoint_body)
+    np.testing.assert_array_equal(made.robot.keypoint_offset, plain.keypoint_offset)
+    assert any("as large as a person's would be" in d.what for d in made.doubts)
+    assert any("weighs" in d.what for d in made.doubts)
+
+
+@pytest.mark.parametrize("factor", [0.35, 1.6])
+def test_size_does_not_matter(adopted, tmp_path, factor):
+    def scaled(m: re.Match) -> str:
+        return m[1] + " ".join(f"{factor * float(v):.9g}" for v in m[2].split()) + '"'
+
+    text = re.sub(r'((?:pos|fromto|size|anchor)=")([^"]*)"', scaled, (MODELS / "loops.xml").read_text())
+    (tmp_path / "other.xml").write_text(text)
+    plain, found = adopted("loops").robot, adopt(tmp_path / "other.xml", tmp_path / "out").robot
+    np.testing.assert_array_equal(found.keypoint_body, plain.keypoint_body)
+    places = [np.array(list(stand(r, r.shared_pose).keypoints.values())) for r in (plain, found)]
+    np.testing.assert_allclose(places[1], factor * places[0], atol=5e-3)
+
+
+def test_without_a_waist_the_pelvis_carries_the_arms(adopted, tmp_path):
+    text = (MODELS / "loops.xml").read_text().replace('<joint name="WaistYaw" axis="0 0 1" range="-1.5 1.5"/>', "")
+    (tmp_path / "stiff.xml").write_text(text)
+    made = adopt(tmp_path / "stiff.xml", tmp_path / "out")
+    assert "waist" not in made.parts.values()
+    assert [f.what for f in check_robot(made.robot)] == []
 
 
 def test_a_folder_with_a_robot_is_not_overwritten(tmp_path):

@@ -18,10 +18,10 @@ from phuma.robots.adopt.doubts import Doubt, as_text, some
 from phuma.robots.adopt.motors import Motor, motors_of
 from phuma.robots.adopt.places import SIDES
 from phuma.robots.adopt.poses import ArmPose, LegPose, Point, Search
-from phuma.robots.adopt.rig import read_rig
+from phuma.robots.adopt.rig import Rig, read_rig
 from phuma.robots.adopt.roles import Place, flexion, straight_angle
 from phuma.robots.adopt.soles import Sole
-from phuma.robots.adopt.source import Source, read_source, read_urdf_limits
+from phuma.robots.adopt.source import Source, UrdfLimit, read_source, read_urdf_limits
 from phuma.robots.adopt.writer import model_xml, shown_shapes
 from phuma.robots.check import check_robot
 from phuma.robots.folder import load_robot
@@ -48,8 +48,8 @@ def adopt(path: str | Path, out: str | Path, urdf: str | Path | None = None) -> 
     if (out / "robot.json").exists():
         raise ConfigError(f"{out} holds a robot already; choose another --out, or remove it if its edits may go")
     source = read_source(path)
-    limits = source.limits if urdf is None else source.limits | read_urdf_limits(Path(urdf))
     rig = read_rig(source.model, source.mimics)
+    limits = source.limits if urdf is None else source.limits | _limits_for(rig, Path(urdf))
     body = understand(rig, path)
     doubts = [*source.doubts, *body.doubts, *_joint_doubts(body)]
     motors, more = motors_of(body.rig, source.model, limits, body.parts, body.leg_length)
@@ -64,6 +64,16 @@ def adopt(path: str | Path, out: str | Path, urdf: str | Path | None = None) -> 
     doubts += [Doubt(finding.what, finding.edit) for finding in check_robot(robot)]
     _write(out / DOUBTS, f"# What was not sure about {robot.name}\n\n{as_text(doubts)}")
     return Adopted(robot, tuple(doubts), body.parts)
+
+
+def _limits_for(rig: Rig, urdf: Path) -> dict[str, UrdfLimit]:
+    """The limits of a URDF that is given beside the model, and that has to be of the same robot."""
+    found = read_urdf_limits(urdf)
+    names = [h.name for _, h in rig.hinges_of(range(len(rig.links)))]
+    if not set(names) & set(found):
+        problem = f"has limits of none of the model's joints; it has {some(found)}; the model {some(names)}"
+        raise ReadError(urdf, problem)
+    return found
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,8 +11,11 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.robots.adopt.shapes import Shape, shapes_of
+from phuma.robots.adopt.source import LEAST_MASS
 from phuma.robots.model import load_mujoco
 from phuma.rotations import Array
+
+TRUNK, TRUNK_RADIUS = 0.15, 0.1  # of the robot's other mass, m: what a trunk gets that the file makes part of the world
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +171,9 @@ def read_rig(model: Any, mimics: frozenset[str]) -> Rig:
     coupled = _coupled(model) | {j for j in range(model.njnt) if model.joint(j).name in mimics}
     frozen: list[str] = []
     links = [_link(model, b, ids, coupled, frozen) for b in ids]
+    if root == 0:  # the world weighs nothing, a trunk does
+        mass = TRUNK * sum(link.mass for link in links)
+        links[0] = replace(links[0], mass=mass, inertia=np.full(3, 0.4 * mass * TRUNK_RADIUS**2))
     gravity = np.array(model.opt.gravity)
     size = np.linalg.norm(gravity)
     up = -gravity / size if size > 1e-6 else np.array([0.0, 0.0, 1.0])
@@ -184,7 +190,7 @@ def _coupled(model: Any) -> set[int]:
 
 def _link(model: Any, b: int, ids: list[int], coupled: set[int], frozen: list[str]) -> Link:
     mujoco = load_mujoco()
-    name = model.body(b).name or ("base" if b == 0 else f"body_{b}")
+    name = "base" if b == 0 else model.body(b).name or f"body_{b}"
     pos, quat = np.array(model.body_pos[b]), np.array(model.body_quat[b])
     hinges: list[Hinge] = []
     is_root = b == ids[0]
@@ -232,7 +238,8 @@ def _link(model: Any, b: int, ids: list[int], coupled: set[int], frozen: list[st
         pos=pos,
         quat=quat,
         mass=float(model.body_mass[b]),
-        com=np.array(model.body_ipos[b]),
+        # Of a body without inertia MuJoCo reports a place that means nothing.
+        com=np.array(model.body_ipos[b]) if model.body_mass[b] > 1.01 * LEAST_MASS else np.zeros(3),
         inertia=np.array(model.body_inertia[b]),
         inertia_quat=np.array(model.body_iquat[b]),
         hinges=tuple(hinges),

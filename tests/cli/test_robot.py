@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,18 @@ def test_check_of_an_incomplete_folder_names_what_is_missing(capsys, tmp_path):
     code, _, err = run(capsys, "robot", "check", spoilt)
     assert code == 1
     assert "keypoints has no 'left_wrist'" in err
+
+
+def test_without_matplotlib_nothing_is_written_and_the_error_says_what_to_install(tmp_path):
+    code = (
+        "import sys; sys.modules['matplotlib'] = None\n"
+        "from phuma.cli.main import main\n"
+        f"sys.exit(main(['robot', 'init', {str(MODELS / 'numbered.xml')!r}, '--out', {str(tmp_path / 'mine')!r}]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "pip install 'phuma[plot]'" in done.stderr
+    assert not (tmp_path / "mine").exists()
 
 
 def test_list_names_the_built_in_robots_and_their_sources(capsys):

@@ -4,10 +4,11 @@ pose."""
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
+from matplotlib.axes import Axes
 from scipy.spatial import ConvexHull
 
 from phuma import rotations as rot
@@ -16,9 +17,6 @@ from phuma.robots.check import SIDES, Stance, stand
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 from phuma.view import style
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 SHOWN = 2  # group of the geoms that the eye sees
 LIMBS = (("pelvis", "hip", "knee", "ankle"), ("pelvis", "shoulder", "elbow", "wrist"))

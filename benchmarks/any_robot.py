@@ -1,7 +1,8 @@
 """Robots from their bare model files: five metrics of a walk, a squat and a kick on each, and a picture of each.
 
 The seven small models of tests/robots/models; Unitree's G1 and H1-2 where PHUMA_ROBOTS names the folder of their files;
-and the humanoids of the PyPI package example-robot-data where it is installed.
+and the humanoids of the PyPI package example-robot-data where it is installed. Where PHUMA_CMU names the folder of the
+CMU recordings, some of these too.
 """
 
 from __future__ import annotations
@@ -9,11 +10,15 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
+from cmu_table import CMU
+from phuma.cli.compare import kept_clips
+from phuma.clip import Clip
 from phuma.curation import Curation, curate
 from phuma.retargeting import FIVE, retarget_motion
 from phuma.retargeting.measure import combine
@@ -21,6 +26,7 @@ from phuma.robots import Robot, load_robot
 from phuma.robots.adopt import Adopted, adopt
 from phuma.robots.check import check_robot, stand
 from phuma.robots.meshes import PACKAGE
+from phuma.sources import ReadCfg
 from phuma.sources.synth import generate
 from phuma.view import style
 from phuma.view.robot_picture import FRONT, SIDE, draw, pose_on_page, robot_picture
@@ -31,6 +37,8 @@ from tests.robots.strangers import STRANGERS
 
 KINDS = ("walk", "squat", "kick")
 SEEDS = range(5)
+RECORDED = ("104_22", "133_16", "136_10", "134_01", "135_04", "135_07")
+"""walks, squats and kicks of the CMU recordings, by their labels"""
 UNITREE = {"g1": "unitree_g1/g1_29dof_rev_1_0", "h1_2": "unitree_h1_2/h1_2_handless"}
 OTHERS = {
     "g1 with hands": "g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf",
@@ -57,7 +65,12 @@ def other_files() -> dict[str, Path]:
     return {name: folder / file for name, file in OTHERS.items() if (folder / file).is_file()}
 
 
-def scores(robot: Robot, people: list[Curation]) -> list[str]:
+def recorded() -> list[Clip]:
+    files = [str(CMU / f"{name}.bvh") for name in RECORDED if (CMU / f"{name}.bvh").is_file()]
+    return kept_clips(files, ReadCfg())[0] if files else []
+
+
+def scores(robot: Robot, people: Sequence[Curation | Clip]) -> list[str]:
     made = [retarget_motion(p.motion, p.contact, robot).report["metrics"] for p in people]
     total = combine(made)
     return [*(f"{total[name]:.1f}" for name in FIVE), f"{total['self_penetration']:.1f}"]
@@ -146,6 +159,17 @@ def main() -> None:
             parts += [
                 f"Humanoids of the package `{PACKAGE}` {metadata.version(PACKAGE)}, from their URDFs:",
                 markdown(head, rows_of(others, people)),
+            ]
+        clips = recorded()
+        if clips:
+            yardstick = {name: load_robot(name) for name in ("g1", "h1_2")}
+            own = {name: a.robot for name, a in (small | others).items()}
+            rows = [[f"{name}, built in", *scores(r, clips)] for name, r in yardstick.items()]
+            rows += [[name, *scores(r, clips)] for name, r in own.items()]
+            parts += [
+                f"Recorded people: the {len(clips)} clips that curation keeps of the CMU recordings "
+                f"{', '.join(RECORDED)} (walks, squats, kicks). The built-in robots first, as a yardstick:",
+                markdown(["robot", *head[2:]], rows),
             ]
         parts.append("What was not sure, and what `phuma robot check` calls wrong:")
         parts.append(markdown(["robot", "doubts", "wrong"], doubts))

@@ -190,19 +190,38 @@ def test_joints_without_end_get_half_a_turn(adopted):
     assert (robot.lower[head], robot.upper[head]) == pytest.approx((-np.pi, np.pi))
 
 
-def test_names_do_not_matter(adopted, tmp_path):
-    """Without any word in its names the same places are found."""
-    text = (MODELS / "loops.xml").read_text()
-    words = sorted(set(re.findall(r'(?:name|joint|body[12])="(\w+)"', text)))
-    blind = {word: f"n{k:03d}" for k, word in enumerate(words)}
-    text = re.sub(r'((?:name|joint|body[12])=")(\w+)"', lambda m: f'{m[1]}{blind[m[2]]}"', text)
-    (tmp_path / "blind.xml").write_text(text)
-    plain, found = adopted("loops").robot, adopt(tmp_path / "blind.xml", tmp_path / "out").robot
+@pytest.mark.parametrize("name", ["loops", "handy"])
+def test_names_do_not_matter(adopted, tmp_path, name):
+    """Without any word in its names the same places are found, and fingers are no part of the arm."""
+    text = STRANGERS[name].path.read_text()
+    named = r'((?:name|joint[12]?|body[12])=")(\w+)"'
+    blind = {word: f"n{k:03d}" for k, word in enumerate(sorted({m[2] for m in re.finditer(named, text)}))}
+    (tmp_path / "blind.xml").write_text(re.sub(named, lambda m: f'{m[1]}{blind[m[2]]}"', text))
+    plain, found = adopted(name).robot, adopt(tmp_path / "blind.xml", tmp_path / "out").robot
     assert found.body_names == tuple(blind[n] for n in plain.body_names)
     np.testing.assert_array_equal(found.keypoint_body, plain.keypoint_body)
     np.testing.assert_array_equal(found.keypoint_offset, plain.keypoint_offset)
     np.testing.assert_array_equal(found.sole_corners, plain.sole_corners)
     np.testing.assert_array_equal(found.shared_pose, plain.shared_pose)
+
+
+def test_the_bend_that_knees_are_drawn_with_does_not_matter(adopted, tmp_path):
+    """Drawn on bent knees the robot stands on its toes: the sole is the foot's underside all the same."""
+    bent, half = 0.3, 0.15
+    text = (MODELS / "loops.xml").read_text()
+    for side in "LR":
+        place = f'<body name="{side}Shank" pos="0 0 -.38"'
+        assert place in text
+        text = text.replace(place, f'{place} quat="{np.cos(half)} 0 {np.sin(half)} 0"')
+        knee = f'<joint name="{side}Knee" axis="0 1 0" range="-.02 2.3"'
+        assert knee in text
+        text = text.replace(knee, knee.replace("-.02 2.3", f"{-0.02 - bent} {2.3 - bent}"))
+    (tmp_path / "bent.xml").write_text(text)
+    plain, made = adopted("loops").robot, adopt(tmp_path / "bent.xml", tmp_path / "out")
+    a, b = (stand(r, r.shared_pose) for r in (plain, made.robot))
+    np.testing.assert_allclose(list(a.keypoints.values()), list(b.keypoints.values()), atol=5e-3)
+    np.testing.assert_allclose(a.corners, b.corners, atol=5e-3)
+    assert any("leans by 17 degrees" in d.what for d in made.doubts)
 
 
 def test_bodies_and_joints_without_names_get_some(adopted, tmp_path):

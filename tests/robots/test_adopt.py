@@ -205,6 +205,23 @@ def test_names_do_not_matter(adopted, tmp_path, name):
     np.testing.assert_array_equal(found.shared_pose, plain.shared_pose)
 
 
+def test_upper_arms_are_twisted_so_that_elbows_bend_ahead(tmp_path):
+    """Elbows drawn to bend inwards: out to the side they would bend down."""
+    text = (MODELS / "loops.xml").read_text()
+    for side, lower, upper in (("L", -2.3, 0.1), ("R", -0.1, 2.3)):
+        elbow = f'name="{side}Elbow" axis="0 1 0" range="-2.3 .1"'
+        assert elbow in text
+        text = text.replace(elbow, f'name="{side}Elbow" axis="1 0 0" range="{lower} {upper}"')
+    (tmp_path / "inwards.xml").write_text(text)
+    robot = adopt(tmp_path / "inwards.xml", tmp_path / "out").robot
+    for side, elbow, sense in (("left", "LElbow", -1), ("right", "RElbow", 1)):
+        bent = robot.shared_pose.copy()
+        bent[robot.joint_index([elbow])] += 0.1 * sense
+        straight, moved = (stand(robot, q).keypoints[f"{side}_wrist"] for q in (robot.shared_pose, bent))
+        way = (moved - straight) / np.linalg.norm(moved - straight)
+        assert way[0] > 0.95
+
+
 def test_the_bend_that_knees_are_drawn_with_does_not_matter(adopted, tmp_path):
     """Drawn on bent knees the robot stands on its toes: the sole is the foot's underside all the same."""
     bent, half = 0.3, 0.15

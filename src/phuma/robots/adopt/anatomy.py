@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,16 +58,14 @@ def understand(rig: Rig, path: Path) -> Anatomy:
     rig, more = at_pelvis(rig, limbs, facing.frame(rig.up))
     doubts += more
     where = rig.posed()
-    left = np.array([0.0, 1.0, 0.0])
-    legs = _read_legs(rig, where, tuple([rig.names[n] for n in chain] for chain in names.legs), left)  # type: ignore[arg-type]
-    arms = tuple(roles.read_arm(rig, where, [rig.names[n] for n in chain]) for chain in names.arms)
-    keypoints, soles, length, found = find_places(rig, where, legs, (arms[0], arms[1]))
-    doubts += found
-    parts = _parts(rig, legs, (arms[0], arms[1]), rig.names[names.chest])
-    doubts += _by_name(parts) + _uneven(legs, (arms[0], arms[1]))
-    return Anatomy(
-        rig, legs, (arms[0], arms[1]), rig.names[names.chest], keypoints, soles, length, parts, tuple(doubts)
-    )
+    chest = rig.names[names.chest]
+    legs = _read_legs(rig, where, [rig.numbers(chain) for chain in names.legs], np.array([0.0, 1.0, 0.0]))
+    left, right = (roles.read_arm(rig, where, rig.numbers(chain)) for chain in names.arms)
+    arms = left, right
+    keypoints, soles, length, found = find_places(rig, where, legs, arms)
+    parts = _parts(rig, legs, arms, chest)
+    doubts += found + _by_name(parts) + _uneven(legs, arms)
+    return Anatomy(rig, legs, arms, chest, keypoints, soles, length, parts, tuple(doubts))
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class _Names:
         return _Names((named(legs[0]), named(legs[1])), (named(arms[0]), named(arms[1])), rig.links[limbs.chest].name)
 
 
-def _read_legs(rig: Rig, where: Posed, chains: tuple[list[int], list[int]], across: Array) -> tuple[Leg, Leg]:
+def _read_legs(rig: Rig, where: Posed, chains: Sequence[list[int]], across: Array) -> tuple[Leg, Leg]:
     out = []
     for chain in chains:
         foot = standing_link(rig, where, chain)

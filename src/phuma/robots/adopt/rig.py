@@ -86,6 +86,10 @@ class Rig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", {link.name: b for b, link in enumerate(self.links)})
 
+    def numbers(self, names: Sequence[str]) -> list[int]:
+        """Links by their names."""
+        return [self.names[name] for name in names]
+
     def children(self, b: int) -> list[int]:
         return [c for c, link in enumerate(self.links) if link.parent == b]
 

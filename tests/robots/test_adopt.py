@@ -332,6 +332,7 @@ def test_a_trunk_that_is_part_of_the_world_is_the_robots(adopted, tmp_path):
     (tmp_path / "fixed.xml").write_text(text.replace("    </body>\n  </worldbody>", "  </worldbody>"))
     plain, found = adopted("loops").robot, adopt(tmp_path / "fixed.xml", tmp_path / "out").robot
     assert found.body_names == ("base", *plain.body_names[1:])
+    assert [f.what for f in check_robot(found)] == []
     np.testing.assert_array_equal(found.keypoint_body, plain.keypoint_body)
     np.testing.assert_allclose(found.shared_pose, plain.shared_pose, atol=1e-4)
 

@@ -83,6 +83,11 @@ SPOILT: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
         "pelvis is on 'torso_link', not on the root 'pelvis'",
         "put it on 'pelvis' with an offset",
     ),
+    "pelvis beside the hips": (
+        lambda d: d["keypoints"].update(pelvis={"body": "pelvis", "offset": [0, 0.03, 0]}),
+        "the pelvis is 3.0 cm beside the middle of the hips",
+        "correct keypoints: pelvis",
+    ),
     "elbow bends back": (
         lambda d: d["shared_pose"].update(
             {"left_shoulder_yaw_joint": 2.5, "left_elbow_joint": 1.429, "right_elbow_joint": 1.429}

@@ -174,6 +174,14 @@ def _mirror(name: str, stance: Stance) -> Iterator[Finding]:
                 f"In {name} left_{part} and right_{part} miss being mirror images by {100 * miss:.1f} cm.",
                 f"compare the two sides in {name} and in keypoints.",
             )
+    middle = (stance.keypoints["left_hip"] + stance.keypoints["right_hip"])[1] / 2
+    beside = float(abs(stance.keypoints["pelvis"][1] - middle))
+    if beside > MIRROR:
+        yield Finding(
+            beside > 5 * MIRROR,
+            f"In {name} the pelvis is {100 * beside:.1f} cm beside the middle of the hips.",
+            "correct keypoints: pelvis.",
+        )
     miss = float(np.abs(stance.corners[0] * flip - stance.corners[1]).max())
     if miss > MIRROR:
         yield Finding(

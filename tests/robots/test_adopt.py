@@ -164,6 +164,12 @@ def test_motions_keep_limits_ground_and_stance_on_every_robot(made, kind):
     )
 
 
+def test_joints_that_nothing_sees_rest_where_the_file_draws_them(adopted):
+    robot = adopted("handy").robot
+    rest = robot.default_pose[robot.joint_index(["l_thumb_2", "r_thumb_2", "l_index_1", "neck_yaw"])]
+    assert rest.tolist() == [0.3, 0.3, 0, 0]
+
+
 def test_degrees_includes_and_defaults_are_resolved(adopted):
     robot = adopted("scout").robot
     (knee,) = robot.joint_index(["left_knee_joint"])

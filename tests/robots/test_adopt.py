@@ -286,6 +286,44 @@ def test_a_knee_that_bends_ahead_is_doubted(tmp_path):
     assert any("knee bends the wrong way" in d.what for d in made.doubts)
 
 
+def box_stl(size: tuple[float, float, float], middle: tuple[float, float, float]) -> bytes:
+    """A box as a binary STL."""
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * np.array(size) / 2 + middle
+    quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    faces = [corners[list(f)] for a, b, c, d in quads for f in ((a, b, c), (a, c, d))]
+    kind = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("unused", "<u2")])
+    data = np.zeros(len(faces), kind)
+    data["corners"] = faces
+    return bytes(80) + np.uint32(len(faces)).tobytes() + data.tobytes()
+
+
+def test_meshes_are_found_in_their_package_and_those_that_cannot_be_used_are_left_out(tmp_path):
+    folder = tmp_path / "bare_description"
+    for name in ("urdf", "meshes"):
+        (folder / name).mkdir(parents=True)
+    (folder / "urdf" / "bare.urdf").write_bytes((MODELS / "bare.urdf").read_bytes())
+    for side in SIDES:
+        (folder / "meshes" / f"{side}_foot.stl").write_bytes(box_stl((0.24, 0.1, 0.04), (0.05, 0, -0.04)))
+    (folder / "meshes" / "head.stl").write_bytes(b"no mesh at all" * 20)
+    made = adopt(folder / "urdf" / "bare.urdf", tmp_path / "out")
+    np.testing.assert_allclose(made.robot.sole_point[:2], [[-0.07, 0, -0.06], [0.17, 0, -0.06]], atol=1e-5)
+    text = "\n".join(d.what for d in made.doubts)
+    assert "27 meshes were not found" in text
+    assert "head.stl" in text
+    assert "inertia" not in text
+
+
+def test_an_impossible_inertia_is_mended_and_told(tmp_path):
+    text = (MODELS / "bare.urdf").read_text()
+    shin = re.search(r'<link name="left_shin">.*?(<inertia [^>]*>)', text, flags=re.S)
+    assert shin
+    (tmp_path / "bare.urdf").write_text(
+        text.replace(shin[1], '<inertia ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"/>', 1)
+    )
+    made = adopt(tmp_path / "bare.urdf", tmp_path / "out")
+    assert any(d.what.startswith("Inertias of ") and "are impossible" in d.what for d in made.doubts)
+
+
 WRONG = {
     "quadruped.xml": r"4 limbs reach the ground, as of a quadruped; a humanoid has two .* Found: 4 chains .*FL_calf",
     "arm.xml": r"a single chain of joints, as of an arm; a humanoid .* two arms, .* Found: one chain .* link7",
@@ -341,6 +379,19 @@ def test_a_trunk_that_is_part_of_the_world_is_the_robots(adopted, tmp_path):
     assert [f.what for f in check_robot(found)] == []
     np.testing.assert_array_equal(found.keypoint_body, plain.keypoint_body)
     np.testing.assert_allclose(found.shared_pose, plain.shared_pose, atol=1e-4)
+
+
+def test_a_root_whose_origin_is_on_the_ground_has_its_pelvis_above_the_hips(adopted, tmp_path):
+    text = (MODELS / "loops.xml").read_text()
+    text = re.sub(
+        r'<body name="Pelvis" pos="0 0 .95">.*?<geom[^>]*>', '<frame pos="0 0 .95">', text, count=1, flags=re.S
+    )
+    (tmp_path / "low.xml").write_text(text.replace("    </body>\n  </worldbody>", "    </frame>\n  </worldbody>"))
+    made = adopt(tmp_path / "low.xml", tmp_path / "out")
+    p = stand(made.robot, made.robot.shared_pose).keypoints
+    hips = (p["left_hip"] + p["right_hip"]) / 2
+    np.testing.assert_allclose(p["pelvis"] - hips, [0, 0, 0.12 * 0.76], atol=1e-3)
+    assert any("origin is not between the hips" in d.what for d in made.doubts)
 
 
 def test_without_any_shape_or_mass_the_joints_are_still_found(adopted, tmp_path):

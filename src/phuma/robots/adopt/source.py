@@ -68,10 +68,11 @@ def read_source(path: Path) -> Source:
             )
         )
     if lost:
+        names = sorted(set(lost))
         doubts.append(
             Doubt(
-                f"{len(lost)} meshes were not found or are in a format that MuJoCo does not read: {some(lost, 3)}. The "
-                "shapes of those links are not known.",
+                f"{len(names)} meshes were not found or are nothing that MuJoCo reads: {some(names, 3)}. The shapes of "
+                "those links are not known.",
                 "put the mesh files (STL or OBJ) where the model names them and run `phuma robot init` again, or check "
                 "soles and wrists in robot.json.",
             )
@@ -161,9 +162,9 @@ def _mend_inertias(spec: Any) -> list[str]:
     out = []
     for body in spec.bodies:
         xx, yy, zz, xy, xz, yz = body.fullinertia
-        if not np.isfinite(body.fullinertia).all() or not body.explicitinertial:
-            continue
-        if np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]).min() <= 0:
+        full = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        least = np.linalg.eigvalsh(full).min() if np.isfinite(full).all() else np.min(body.inertia)
+        if body.explicitinertial and least <= 0:
             body.fullinertia = np.full(6, np.nan)
             body.inertia = np.full(3, max(0.4 * body.mass * BALL**2, LEAST_INERTIA))
             out += [body.name] if body.mass > 0.05 else []  # frames with a gram for a mass are nobody's concern

@@ -417,6 +417,14 @@ def test_size_does_not_matter(adopted, tmp_path, factor):
     np.testing.assert_allclose(places[1], factor * places[0], atol=5e-3)
 
 
+def test_arms_that_hang_down_to_the_ground_are_arms(adopted, tmp_path):
+    text = (MODELS / "loops.xml").read_text().replace('Hand" pos="-.02 0 -.22"', 'Hand" pos="-.02 0 -.83"')
+    (tmp_path / "ape.xml").write_text(text)
+    plain, found = adopted("loops").robot, adopt(tmp_path / "ape.xml", tmp_path / "out").robot
+    np.testing.assert_array_equal(found.keypoint_body, plain.keypoint_body)
+    np.testing.assert_array_equal(found.sole_corners, plain.sole_corners)
+
+
 def test_without_a_waist_the_pelvis_carries_the_arms(adopted, tmp_path):
     text = (MODELS / "loops.xml").read_text().replace('<joint name="WaistYaw" axis="0 0 1" range="-1.5 1.5"/>', "")
     (tmp_path / "stiff.xml").write_text(text)

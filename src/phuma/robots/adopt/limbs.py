@@ -16,13 +16,13 @@ from phuma.rotations import Array
 LEAST_JOINTS = 3  # of a limb
 NEAR_GROUND = 0.12  # of the robot's height: who reaches down so far, stands
 MIRROR = 0.05  # of the robot's height: by so much two limbs may miss being mirror images
-ABOVE = 0.12  # of the robot's height: shoulders are at least so much above the hips
+ABOVE = 0.12  # of the robot's height: limbs that stand and start no more above the hips are more legs
 BRANCH = 2.0  # of several parts that hang on a link, one so much larger than the others carries on the limb
 SMALL = 0.6  # of the limb so far: parts that are smaller are fingers
 HAND = ("finger", "thumb", "gripper", "claw", "jaw")
 LOOKED_FOR = (
     "a humanoid has two legs, which are mirrored chains of three joints or more that reach the ground, and two arms, "
-    "mirrored chains of three or more that start above the hips and end above the ground, upright as the file draws it"
+    "mirrored chains of three or more that start above the hips, upright as the file draws it"
 )
 
 
@@ -68,7 +68,7 @@ def find_limbs(rig: Rig, path: Path) -> Limbs:
     found = _found(rig, chains, ground)
     if not standing:
         raise ReadError(path, f"{_missing_legs(rig, chains, ground, tall)}; {LOOKED_FOR}. Found: {found}")
-    legs = max(standing, key=lambda p: (p[0].joints, p[0].size))
+    legs = min(standing, key=lambda p: (round(_start(p, rig.up) / tall, 2), -p[0].joints))
     across = _across(legs[0], legs[1], rig.up)
     used = {*rig.below(legs[0].start), *rig.below(legs[1].start)}
     others = [p for p in pairs if p[0].start not in used and p[1].start not in used]
@@ -77,13 +77,18 @@ def find_limbs(rig: Rig, path: Path) -> Limbs:
     if fore and all(arm.anchors[0] @ rig.up < hips + ABOVE * tall for pair in fore for arm in pair):
         count = 2 + 2 * len(fore)
         raise ReadError(path, f"{count} limbs reach the ground, as of a quadruped; {LOOKED_FOR}. Found: {found}")
-    arms = [p for p in others if p not in standing and all(arm.anchors[0] @ rig.up > hips for arm in p)]
+    arms = [p for p in others if _start(p, rig.up) > hips]
     if not arms:
         ends = " and ".join(rig.links[leg.links[-1]].name for leg in legs)
         raise ReadError(path, f"only one pair of limbs, {ends}, so no legs or no arms; {LOOKED_FOR}. Found: {found}")
     best = max(arms, key=lambda p: min(p[0].size, p[1].size))
     legs_at, arms_at = rig.links[legs[0].start].parent, rig.links[best[0].start].parent
     return Limbs(legs_at, arms_at, (legs[0].links, legs[1].links), (best[0].links, best[1].links), across)
+
+
+def _start(pair: tuple[_Chain, _Chain], up: Array) -> float:
+    """How high a pair of limbs starts."""
+    return min(float(limb.anchors[0] @ up) for limb in pair)
 
 
 def _points(rig: Rig, where: Posed, b: int) -> Array:

@@ -20,6 +20,7 @@ from cmu_table import CMU
 from phuma.cli.compare import kept_clips
 from phuma.clip import Clip
 from phuma.curation import Curation, curate
+from phuma.errors import ReadError
 from phuma.retargeting import FIVE, retarget_motion
 from phuma.retargeting.measure import combine
 from phuma.robots import Robot, load_robot
@@ -56,13 +57,27 @@ def unitree_files() -> dict[str, tuple[Path, Path]]:
     return {n: pair for n, pair in files.items() if os.environ.get("PHUMA_ROBOTS") and all(p.is_file() for p in pair)}
 
 
-def other_files() -> dict[str, Path]:
+def package_folder() -> Path | None:
     try:
         package = metadata.distribution(PACKAGE)
     except metadata.PackageNotFoundError:
-        return {}
-    folder = Path(str(package.locate_file(f"cmeel.prefix/share/{PACKAGE}/robots")))
-    return {name: folder / file for name, file in OTHERS.items() if (folder / file).is_file()}
+        return None
+    return Path(str(package.locate_file(f"cmeel.prefix/share/{PACKAGE}/robots")))
+
+
+def sorted_out(folder: Path, out: Path) -> str:
+    """Every URDF of the package, humanoid or not: which are understood and which are refused."""
+    understood, refused = [], []
+    for k, file in enumerate(sorted(folder.rglob("*.urdf"))):
+        try:
+            adopt(file, out / f"any_{k}")
+            understood.append(file.stem)
+        except ReadError:
+            refused.append(file.stem)
+    return (
+        f"Of all {len(understood) + len(refused)} URDFs of the package {len(understood)} are understood: "
+        f"{', '.join(understood)}. Refused: {', '.join(refused)}."
+    )
 
 
 def recorded() -> list[Clip]:
@@ -128,11 +143,12 @@ def sheet(robots: dict[str, Robot]) -> None:
 def main() -> None:
     people = {kind: [curate(generate(kind, seed=s).motion) for s in SEEDS] for kind in KINDS}
     head = ["robot", "motion", *(n.replace("_", "-") for n in FIVE), "self-penetration"]
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
+    with tempfile.TemporaryDirectory() as scratch:
+        out = Path(scratch)
         small = {name: adopt(s.path, out / name) for name, s in STRANGERS.items()}
         real = {name: adopt(xml, out / name, urdf) for name, (xml, urdf) in unitree_files().items()}
-        others = {name: adopt(file, out / name.replace(" ", "_")) for name, file in other_files().items()}
+        folder = package_folder()
+        others = {name: adopt(folder / f, out / name.replace(" ", "_")) for name, f in OTHERS.items()} if folder else {}
         sheet({name: a.robot for name, a in (small | real).items()})
         robot_picture(PICTURES / "robot_init.png", small["handy"].robot)
         doubts = [
@@ -155,10 +171,11 @@ def main() -> None:
                     agreement(real),
                 ),
             ]  # fmt: skip
-        if others:
+        if folder:
             parts += [
                 f"Humanoids of the package `{PACKAGE}` {metadata.version(PACKAGE)}, from their URDFs:",
                 markdown(head, rows_of(others, people)),
+                sorted_out(folder, out),
             ]
         clips = recorded()
         if clips:

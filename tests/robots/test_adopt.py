@@ -324,6 +324,19 @@ def test_an_impossible_inertia_is_mended_and_told(tmp_path):
     assert any(d.what.startswith("Inertias of ") and "are impossible" in d.what for d in made.doubts)
 
 
+def test_what_mujoco_warns_of_is_a_doubt_and_no_file(tmp_path, monkeypatch, capfd):
+    text = (MODELS / "bare.urdf").read_text()
+    jaw = re.search(r'<joint name="left_jaw_a".*?(<limit [^>]*>)', text, flags=re.S)
+    assert jaw
+    stuck = jaw[0].replace(jaw[1], '<limit lower="0.1" upper="0.1" effort="2" velocity="3"/>')
+    (tmp_path / "bare.urdf").write_text(text.replace(jaw[0], stuck))
+    monkeypatch.chdir(tmp_path)
+    made = adopt("bare.urdf", "out")
+    assert any(d.what.startswith("MuJoCo warns: joint 'left_jaw_a' has equal lower") for d in made.doubts)
+    assert "WARNING" not in "".join(capfd.readouterr())
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bare.urdf", "out"]
+
+
 WRONG = {
     "quadruped.xml": r"4 limbs reach the ground, as of a quadruped; a humanoid has two .* Found: 4 chains .*FL_calf",
     "arm.xml": r"a single chain of joints, as of an arm; a humanoid .* two arms, .* Found: one chain .* link7",

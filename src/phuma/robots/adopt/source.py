@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -47,19 +49,24 @@ def read_source(path: Path) -> Source:
         problem = "is a folder" if path.is_dir() else "does not exist"
         raise ReadError(path, f"{problem}; expected a robot's model, MJCF (.xml) or URDF (.urdf)")
     try:
-        spec = mujoco.MjSpec.from_file(str(path))
-        lost = _find_meshes(spec, path)
-        _strip(spec)
-        massless = _mend_inertias(spec)
-        try:
-            model = spec.compile()
-        except ValueError:  # perhaps for a mesh that is there but cannot be used
-            lost += _drop_meshes(spec, {m.name: m.file for m in spec.meshes if not _usable(m.file)})
-            model = spec.compile()
+        with _warnings() as warned:
+            spec = mujoco.MjSpec.from_file(str(path))
+            lost = _find_meshes(spec, path)
+            _strip(spec)
+            massless = _mend_inertias(spec)
+            try:
+                model = spec.compile()
+            except ValueError:  # perhaps for a mesh that is there but cannot be used
+                lost += _drop_meshes(spec, {m.name: m.file for m in spec.meshes if not _usable(m.file)})
+                model = spec.compile()
     except (ValueError, OSError, RuntimeError) as e:
         problem = " ".join(str(e).split())
         raise ReadError(path, f"MuJoCo cannot load it as MJCF or URDF: {problem}") from None
     doubts = []
+    if warned:
+        doubts.append(
+            Doubt(f"MuJoCo warns: {'; '.join(warned[:3])}.", "see whether the model file is what its maker meant.")
+        )
     if massless:
         doubts.append(
             Doubt(
@@ -91,6 +98,19 @@ def read_urdf_limits(path: Path) -> dict[str, UrdfLimit]:
     if urdf is None:
         raise ReadError(path, "is not a URDF: its first element is not <robot>")
     return _limits(urdf)
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """What MuJoCo warns of; it would print it, and write it to a file in the folder that one happens to be in."""
+    mujoco = load_mujoco()
+    said: list[str] = []
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(said.append)
+    try:
+        yield said
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def _urdf(path: Path) -> ET.Element | None:

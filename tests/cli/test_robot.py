@@ -49,7 +49,7 @@ def test_init_says_what_it_found_and_what_to_do_next(capsys, tmp_path):
 
 def test_init_does_not_overwrite_and_refuses_what_is_no_humanoid(capsys, folder, tmp_path):
     code, _, err = run(capsys, "robot", "init", MODELS / "numbered.xml", "--out", folder)
-    assert (code, "holds a robot already" in err) == (2, True)
+    assert (code, "holds a robot.json already" in err) == (2, True)
     code, _, err = run(capsys, "robot", "init", MODELS / "quadruped.xml", "--out", tmp_path / "x")
     assert (code, "as of a quadruped" in err) == (1, True)
     assert not (tmp_path / "x").exists()

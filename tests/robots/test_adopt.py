@@ -449,9 +449,17 @@ def test_without_a_waist_the_pelvis_carries_the_arms(adopted, tmp_path):
 def test_a_folder_with_a_robot_is_not_overwritten(tmp_path):
     adopt(MODELS / "loops.xml", tmp_path / "mine")
     before = (tmp_path / "mine" / "robot.json").read_bytes()
-    with pytest.raises(ConfigError, match="holds a robot already; choose another --out"):
+    with pytest.raises(ConfigError, match=r"holds a robot\.json already, .*; choose another --out"):
         adopt(MODELS / "crouch.xml", tmp_path / "mine")
     assert (tmp_path / "mine" / "robot.json").read_bytes() == before
+
+
+def test_a_model_file_is_not_overwritten_by_its_own_robot(tmp_path):
+    source = tmp_path / "model.xml"
+    source.write_bytes((MODELS / "loops.xml").read_bytes())
+    with pytest.raises(ConfigError, match=r"holds a model\.xml already"):
+        adopt(source, tmp_path)
+    assert source.read_bytes() == (MODELS / "loops.xml").read_bytes()
 
 
 def test_the_same_file_gives_the_same_folder(tmp_path):

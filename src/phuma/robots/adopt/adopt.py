@@ -45,8 +45,9 @@ class Adopted(NamedTuple):
 def adopt(path: str | Path, out: str | Path, urdf: str | Path | None = None) -> Adopted:
     """Read a model file, find the human body in it, and write model.xml, robot.json and doubts.md into `out`."""
     path, out = Path(path), Path(out)
-    if (out / "robot.json").exists():
-        raise ConfigError(f"{out} holds a robot already; choose another --out, or remove it if its edits may go")
+    taken = [name for name in ("robot.json", "model.xml") if (out / name).exists()]
+    if taken:
+        raise ConfigError(f"{out} holds a {taken[0]} already, which would be overwritten; choose another --out")
     source = read_source(path)
     rig = read_rig(source.model, source.mimics)
     limits = source.limits if urdf is None else source.limits | _limits_for(rig, Path(urdf))

@@ -18,6 +18,7 @@ COMMANDS = {
     "curate": "turn recordings into clips that are physically plausible, and say why the others are not",
     "retarget": "put clips or recordings on a robot",
     "compare": "the table of retargeting methods on your own data",
+    "robot": "a folder for your own humanoid from its model file; check one; list the built-in ones",
     "build": "turn folders of recordings into a dataset for a robot; goes on where it was",
     "report": "look at a dataset: one HTML page with its numbers, its filters and its worst clips",
     "status": "how far a dataset is and what it holds",

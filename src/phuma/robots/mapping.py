@@ -24,7 +24,7 @@ REQUIRED = (
     "anchor_body",
     "key_bodies",
 )
-OPTIONAL = ("format", "title", "comment", "torque_limit", "armature", "stiffness", "damping", "subsets")
+OPTIONAL = ("format", "title", "source", "comment", "torque_limit", "armature", "stiffness", "damping", "subsets")
 
 
 class Mapped:

@@ -63,7 +63,8 @@ def read_model(path: Path) -> Model:
     )
 
 
-def _mujoco() -> Any:
+def load_mujoco() -> Any:
+    """MuJoCo, or an error that says how to install it."""
     try:
         return import_module("mujoco")  # here, not above: `import phuma` stays light
     except ImportError:
@@ -71,7 +72,7 @@ def _mujoco() -> Any:
 
 
 def _compile(path: Path) -> Any:
-    mujoco = _mujoco()
+    mujoco = load_mujoco()
     if not path.is_file():
         raise ReadError(path, "does not exist. A robot is a folder with model.xml and robot.json")
     try:
@@ -82,7 +83,7 @@ def _compile(path: Path) -> Any:
 
 def _hinges(path: Path, model: Any) -> list[int]:
     """Indices of the hinge joints, in their order; every other joint but the root's free one is a fault."""
-    mujoco = _mujoco()
+    mujoco = load_mujoco()
 
     # MuJoCo 4: a numpy integer does not equal an enum member; only plain ints compare.
     free, hinge = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_HINGE)
@@ -131,7 +132,7 @@ def _ranges(path: Path, model: Any, hinges: list[int], names: tuple[str, ...]) -
 
 def _motors(model: Any, hinges: list[int]) -> tuple[Array, Array, Array]:
     """(N,) torque limits, the stricter of joint's and actuator's; stiffness and damping of position actuators."""
-    mujoco = _mujoco()
+    mujoco = load_mujoco()
 
     nan = np.full(len(hinges), np.nan)
     torque, stiffness, damping = nan, nan.copy(), nan.copy()

@@ -9,6 +9,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from phuma.curation import CurateCfg
 from phuma.dataset.dataset import Dataset, Entry
 from phuma.dataset.search import PAGE_ROWS, Search, facets, search
 from phuma.errors import ConfigError
@@ -71,8 +72,10 @@ class DatasetLibrary:
 class FilesLibrary:
     """Clips, recordings and robot motions, by file."""
 
-    def __init__(self, paths: Sequence[Path], robots: Sequence[Robot], read_cfg: ReadCfg) -> None:
-        pieces = [piece for path in paths for piece in pieces_of(path, read_cfg)]
+    def __init__(
+        self, paths: Sequence[Path], robots: Sequence[Robot], read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
+    ) -> None:
+        pieces = [piece for path in paths for piece in pieces_of(path, read_cfg, curate_cfg)]
         self._pieces = {f"{k}": piece for k, piece in enumerate(pieces)}
         self._robots = {robot.name: robot for robot in robots}
         self._perform = Performances()

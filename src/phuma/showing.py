@@ -10,8 +10,10 @@ import numpy as np
 
 from phuma.clip import Clip, Measure
 from phuma.clipfile import is_clip, load_clip
-from phuma.curation import Curation, curate
+from phuma.curation import CurateCfg, Curation, curate
+from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.frames import causes, clip_frames
+from phuma.curation.paper import FrameMetrics
 from phuma.dataset.dataset import Dataset, Entry
 from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
@@ -80,6 +82,8 @@ class Piece:
     lanes: tuple[Lane, ...] = ()
     path: Path | None = None
     """A file to give to `phuma share` or `phuma render`"""
+    frames: FrameMetrics | FrameDynamics | None = None
+    """What curation looked at; None: what can be told from the clip itself"""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -90,7 +94,7 @@ class Piece:
         return start, start + (self.motion.duration if self.motion is not None else 0.0)
 
 
-def pieces_of(path: Path, read_cfg: ReadCfg | None = None) -> list[Piece]:
+def pieces_of(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None) -> list[Piece]:
     """What any file of motion holds: a robot's motion, a clip, or a recording's people, each whole."""
     probe = Probe(path)
     if is_robot_motion(probe):
@@ -102,7 +106,7 @@ def pieces_of(path: Path, read_cfg: ReadCfg | None = None) -> list[Piece]:
     if is_clip(probe):
         clip = load_clip(path)
         return [Piece(path.name, clip, None, clip.verdict.measures, _origin(clip.motion.provenance), path=path)]
-    curations = [curate(motion) for motion in read_all(path, read_cfg)]
+    curations = [curate(motion, curate_cfg) for motion in read_all(path, read_cfg)]
     names = [f"{path.name}, person {k + 1}" if len(curations) > 1 else path.name for k in range(len(curations))]
     return [_recording(name, curation, path) for name, curation in zip(names, curations)]
 
@@ -116,7 +120,7 @@ def _recording(name: str, curation: Curation, path: Path) -> Piece:
             lost[first : first + len(clip.motion)] = False
     facts = _origin(curation.motion.provenance)
     lanes = (Lane("in no clip that is kept", "reason", lost),) if lost.any() else ()
-    return Piece(name, whole, None, whole.verdict.measures, facts, lanes, path)
+    return Piece(name, whole, None, whole.verdict.measures, facts, lanes, path, curation.frames)
 
 
 def piece_of_entry(entry: Entry) -> Piece:
@@ -178,7 +182,7 @@ def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
     lanes = _contact_lanes(contact)
     tracks: tuple[Track, ...] = ()
     if clip is not None:
-        frames = clip_frames(clip.motion, clip.contact)
+        frames = piece.frames or clip_frames(clip.motion, clip.contact)
         lanes += [Lane(name.replace("_", " "), "reason", bad) for name, bad in causes(frames, piece.measures).items()]
         tracks = _human_tracks(frames, piece.measures)
     for p, of in zip(performers, _short_names(performers)):
@@ -213,22 +217,26 @@ def _contact_lanes(contact: Array) -> list[Lane]:
     return [*lanes, Lane("no sole at the ground", "flight", flight)] if flight.any() else lanes
 
 
-def _human_tracks(frames: object, measures: Sequence[Measure]) -> tuple[Track, ...]:
+def _human_tracks(frames: FrameMetrics | FrameDynamics, measures: Sequence[Measure]) -> tuple[Track, ...]:
     """What the filters look at, with their limits."""
     by_name = {m.name: m for m in measures}
 
-    def held_against(*names: str) -> tuple[float, ...]:
-        return tuple(by_name[name].limit for name in names if name in by_name)
+    def track(series: str, unit: str, *names: str, scale: float = 1.0) -> Track:
+        limits = tuple(by_name[name].limit for name in names or (series,) if name in by_name)
+        return Track(series.replace("_", " "), unit, scale * getattr(frames, series), limits)
 
-    return tuple(
-        Track(field.replace("_", " "), unit, getattr(frames, field), held_against(*names))
-        for field, unit, names in (
-            ("root_jerk", "m/s^3", ("root_jerk",)),
-            ("contact_score", "", ("contact_score",)),
-            ("pelvis_height", "m", ("pelvis_min", "pelvis_max")),
-            ("pelvis_support", "m", ("pelvis_support",)),
-            ("spine_support", "m", ("spine_support",)),
+    if isinstance(frames, FrameDynamics):
+        return (
+            track("helping_force", "body weights"),
+            track("sliding", "m/s", "sole_slide"),
+            track("away", "mm", "shake", scale=1000.0),
         )
+    return (
+        track("root_jerk", "m/s^3"),
+        track("contact_score", ""),
+        track("pelvis_height", "m", "pelvis_min", "pelvis_max"),
+        track("pelvis_support", "m"),
+        track("spine_support", "m"),
     )
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from phuma.clip import Measure
 from phuma.clipfile import load_clip, save_clip
-from phuma.curation import curate
+from phuma.curation import CurateCfg, curate
 from phuma.curation.frames import causes, clip_frames
-from phuma.curation.pipeline import FrameMetrics
+from phuma.curation.paper import FrameMetrics
 from phuma.sources.synth import FAULTS, generate
 
 FAULTY = (("jitter", "walk", 40), ("float", "reach", 20), ("chair", "stand", 50), ("float", "walk", 10))
@@ -153,3 +153,22 @@ def test_three_frames_have_no_jerk_and_none_is_blamed():
     frames = clip_frames(motion.motion.frames(0, 3), motion.contact.frames(0, 3))
     found = causes(frames, [Measure("root_jerk", 90.0, 50.0, "below")])
     assert found["root_jerk"].tolist() == [False] * 3
+
+
+def test_preset_dynamic_marks_the_frames_that_need_help_and_those_that_slide():
+    """A chair that is not there; a person who stands and glides."""
+    cfg = CurateCfg(preset="dynamic")
+    sits = curate(FAULTS["chair"].apply(generate("stand", 4.0, 1).motion, 35, 1), cfg)
+    found = causes(sits.frames, sits.verdict.measures)
+    np.testing.assert_array_equal(found["helping_force"], sits.frames.helping_force >= cfg.limits.helping_force)
+    assert 0 < found["helping_force"].sum() < len(sits.motion)
+    glides = curate(FAULTS["slide"].apply(generate("stand", 4.0, 1).motion, 0.6, 1), cfg)
+    slides = causes(glides.frames, glides.verdict.measures)["sole_slide"]
+    assert slides.mean() > 0.5
+    assert (glides.frames.slowest[slides] >= cfg.limits.sole_slide).all()
+    assert glides.frames.loaded[slides].all()
+
+
+def test_what_only_the_whole_clip_has_marks_no_frame():
+    tilted = curate(FAULTS["tilt"].apply(generate("walk", 4.0, 1).motion, 12, 1), CurateCfg(preset="dynamic"))
+    assert not causes(tilted.frames, tilted.verdict.measures)["ground_tilt"].any()

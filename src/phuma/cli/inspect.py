@@ -147,16 +147,14 @@ def draw(path: Path, title: str, curation: Curation) -> None:
 
 def _tracks(curation: Curation) -> list[Track]:
     """What the preset looks at, frame by frame."""
-    import numpy as np
 
     from phuma.view.timeline import Track
 
     frames, limits = curation.frames, curation.cfg.limits
     if isinstance(frames, FrameDynamics) and isinstance(limits, DynamicLimits):
-        on_floor = frames.loaded & np.isfinite(frames.slowest)
         return [
             Track("helping force\nweights", frames.helping_force, (limits.helping_force,)),
-            Track("loaded sole\nm/s", np.where(on_floor, frames.slowest, np.nan), (limits.sole_slide,)),
+            Track("loaded sole\nm/s", frames.sliding, (limits.sole_slide,)),
             Track("off its path\nmm", 1000 * frames.away, (limits.shake,)),
         ]
     assert isinstance(frames, FrameMetrics)

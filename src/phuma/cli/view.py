@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from phuma.cli.options import add_options, command_parser, from_options
+from phuma.curation import CurateCfg
 from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.errors import ConfigError
@@ -37,10 +38,11 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only say where the page is")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
+    add_options(parser, CurateCfg, ("preset", "ground"))
     args = parser.parse_args(argv)
     if args.port is not None and not 0 <= args.port <= 65535:
         raise ConfigError(f"--port {args.port}; expected 0 to 65535")
-    library = library_of(args.sources, args.robot, from_options(ReadCfg, args))
+    library = library_of(args.sources, args.robot, from_options(ReadCfg, args), from_options(CurateCfg, args))
     viewer = Viewer(library, args.host, args.port)
 
     def ready() -> None:
@@ -53,12 +55,12 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def library_of(sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg) -> Library:
+def library_of(sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Library:
     """One dataset, or any number of files."""
     folders = [path for path in sources if path.is_dir()]
     if not folders:
         print(f"reading {len(sources)} file{'s' if len(sources) > 1 else ''} ...", file=sys.stderr)
-        return FilesLibrary(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg)
+        return FilesLibrary(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg, curate_cfg)
     root = folders[0]
     if len(sources) > 1:
         raise ConfigError("one dataset at a time, or any number of files")

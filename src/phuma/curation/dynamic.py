@@ -130,8 +130,16 @@ class FrameDynamics:
     away: Array
     """(T,) m, of the recorded pelvis from its smoothed path"""
 
+    def __len__(self) -> int:
+        return len(self.lift)
+
     def __repr__(self) -> str:
-        return f"FrameDynamics({len(self.lift)} frames)"
+        return f"FrameDynamics({len(self)} frames)"
+
+    @property
+    def sliding(self) -> Array:
+        """(T,) m/s: speed of the slowest sole at the floor in loaded frames; nan in others"""
+        return np.where(self.loaded & np.isfinite(self.slowest), self.slowest, np.nan)
 
     @property
     def lowest(self) -> Array:

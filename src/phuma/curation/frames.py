@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
 
 import numpy as np
 
 from phuma.clip import Measure
 from phuma.contact import FootContacts
+from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.metrics import contact_score, root_jerk, support_distance
-from phuma.curation.pipeline import SUPPORT, FrameMetrics
+from phuma.curation.paper import FrameMetrics
+from phuma.curation.pipeline import SUPPORT
 from phuma.motion import HumanMotion
 from phuma.rotations import Array
 
-SERIES = {"pelvis_min": "pelvis_height", "pelvis_max": "pelvis_height"}
+SERIES = {"pelvis_min": "pelvis_height", "pelvis_max": "pelvis_height", "sole_slide": "sliding"}
 """Measures that are not called like the numbers that they are taken from"""
 
 
@@ -33,27 +34,27 @@ def clip_frames(motion: HumanMotion, contact: FootContacts) -> FrameMetrics:
     )
 
 
-def causes(frames: FrameMetrics, measures: Sequence[Measure]) -> dict[str, Array]:
+def causes(frames: FrameMetrics | FrameDynamics, measures: Sequence[Measure]) -> dict[str, Array]:
     """(T,) bool for every measure that failed: the frames that are on the wrong side of its limit by themselves.
 
     At least one is: where single precision leaves none, the worst. A number that is computed from several frames, as
     the jerk is from four, belongs to all of them. A clip that is too short is so in all its frames; a measure without
-    a number a frame has none.
+    a number a frame, or one that `frames` do not have, has none.
     """
     return {m.name: _causes(frames, m) for m in measures if not m.passed}
 
 
-def _causes(frames: FrameMetrics, measure: Measure) -> Array:
-    length = len(frames.contact_score)
-    name = SERIES.get(measure.name, measure.name)
-    if name == "duration":
-        return np.ones(length, dtype=bool)
-    values = getattr(frames, name) if name in {f.name for f in fields(frames)} else np.empty(0)
-    out = np.zeros(length, dtype=bool)
-    if not len(values):
+def _causes(frames: FrameMetrics | FrameDynamics, measure: Measure) -> Array:
+    if measure.name == "duration":
+        return np.ones(len(frames), dtype=bool)
+    values = getattr(frames, SERIES.get(measure.name, measure.name), np.empty(0))
+    out = np.zeros(len(frames), dtype=bool)
+    if not np.ndim(values) or not np.isfinite(values).any():
         return out
-    below = measure.bound == "below"
-    wrong = values >= min(measure.limit, values.max()) if below else values <= max(measure.limit, values.min())
-    for later in range(length - len(values) + 1):
+    if measure.bound == "below":
+        wrong = values >= min(measure.limit, np.nanmax(values))
+    else:
+        wrong = values <= max(measure.limit, np.nanmin(values))
+    for later in range(len(frames) - len(values) + 1):
         out[later : later + len(values)] |= wrong
     return out

@@ -24,8 +24,11 @@ class FrameMetrics:
     spine_support: Array
     """(T,) m from the base of support"""
 
+    def __len__(self) -> int:
+        return len(self.contact_score)
+
     def __repr__(self) -> str:
-        return f"FrameMetrics({len(self.contact_score)} frames)"
+        return f"FrameMetrics({len(self)} frames)"
 
     def judge(self, first: int, last: int, limits: Limits) -> Verdict:
         """The verdict on frames first to last - 1."""

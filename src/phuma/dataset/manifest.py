@@ -44,6 +44,11 @@ COLUMNS: Mapping[str, str] = {
 }  # fmt: skip
 
 
+DYNAMIC = ("helping_force", "sole_slide", "ground_drift", "ground_tilt", "shake")
+LATER = {f"{name}{part}" for name in DYNAMIC for part in ("", "_limit")}
+"""Columns that the first datasets were built without; there they are empty"""
+
+
 def connect() -> duckdb.DuckDBPyConnection:
     """An empty database in memory that fetches nothing from anywhere."""
     try:
@@ -91,7 +96,9 @@ def open_manifest(path: Path) -> duckdb.DuckDBPyConnection:
     except duckdb.Error as e:
         raise ReadError(path, f"is damaged: {str(e).splitlines()[0]}") from None
     found = {name for name, *_ in database.execute("DESCRIBE manifest").fetchall()}
-    if missing := [name for name in COLUMNS if name not in found]:
+    for name in LATER - found:
+        database.execute(f"ALTER TABLE manifest ADD COLUMN {name} {COLUMNS[name]}")
+    if missing := [name for name in COLUMNS if name not in found | LATER]:
         raise ReadError(path, f"has no column {', '.join(missing)}")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")

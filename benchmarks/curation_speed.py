@@ -15,7 +15,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.body.choice import SmplShape, choose_body
-from phuma.curation import CurateCfg, curate
+from phuma.curation import curate
 from phuma.motion import HumanMotion
 from phuma.sources import bvh, read
 from phuma.sources.synth import generate
@@ -77,8 +77,6 @@ def speed_rows() -> list[list[object]]:
     one_30, one_120 = long_walk(1, 30.0), long_walk(1, 120.0)
     rows.append(["own skeleton or known body, 30 Hz", cpu_seconds(lambda: curate(one_30).clips)])
     rows.append(["the same, 120 Hz", cpu_seconds(lambda: curate(one_120).clips)])
-    forces = CurateCfg(preset="dynamic")
-    rows.append(["the same, 120 Hz, preset `dynamic`", cpu_seconds(lambda: curate(one_120, forces).clips)])
 
     def fitted() -> None:
         body, _ = choose_body("open", SmplShape("smplx"), one_120.root_pos, one_120.joint_quat, one_120.fps)
@@ -87,7 +85,6 @@ def speed_rows() -> list[list[object]]:
     rows.append(["open body, fitted to the recording, 120 Hz", cpu_seconds(fitted)])
     skinned = smplx_like(one_120)
     rows.append(["SMPL-X body (skinning and pose blend shapes), 120 Hz", cpu_seconds(lambda: curate(skinned).clips)])
-    rows.append(["the same, preset `dynamic`", cpu_seconds(lambda: curate(skinned, forces).clips)])
     rows.append(["whole mesh, frame by frame, posing alone", whole_mesh_frame_by_frame(100) * 1800])
     return rows
 

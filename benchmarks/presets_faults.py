@@ -107,7 +107,7 @@ def main() -> None:
         "Share rejected of motions with a fault put in, of those that the preset keeps clean. Embedded motions: "
         f"{len(SEEDS)} people of each type. CMU: all clips of recordings labelled feasible, bad recordings among them, "
         "each cut out and judged as a recording of its own. Limits were tuned on the subjects called tuned and on "
-        "embedded motions; subjects called opened were looked at later, those called unseen never.",
+        "embedded motions; subjects called opened were looked at later, those called unseen last.",
         *parts,
     )
 

@@ -8,6 +8,7 @@ import pytest
 
 from phuma.curation import PRESETS, CurateCfg, DynamicLimits, curate
 from phuma.curation.dynamic import WINDOW, FrameDynamics
+from phuma.sources import read
 from phuma.sources.synth import FAULTS, KINDS, generate
 
 FPS = 30.0
@@ -185,3 +186,14 @@ def test_the_shortest_recordings_get_numbers(frames):
     verdict = curate(clean("walk", 0).frames(0, frames), DYNAMIC).clips[0].verdict
     assert np.isfinite(list(verdict.metrics.values())).all()
     assert "duration" in verdict.metrics
+
+
+@pytest.mark.real
+@pytest.mark.parametrize(
+    ("name", "needs_help"),
+    [("104_10", False), ("136_12", False), ("104_22", False), ("14_36", True), ("14_34", True), ("114_02", True)],
+)
+def test_real_stools_ladders_and_floors_need_help_and_real_runs_and_squats_do_not(cmu, name, needs_help):
+    frames = curate(read(cmu / f"{name}.bvh"), DYNAMIC).frames
+    most = frames.helping_force.max()
+    assert most > 0.3 if needs_help else most < 0.12

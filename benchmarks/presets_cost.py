@@ -1,0 +1,35 @@
+"""What the presets cost: CPU seconds a minute of motion, on one thread, from parsed arrays to verdicts."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+
+from curation_speed import cpu_seconds, long_walk, smplx_like
+from phuma.curation import PRESETS, CurateCfg, curate
+from phuma.motion import HumanMotion
+from tables import markdown, save
+
+
+def judged(motion: HumanMotion, preset: str) -> None:
+    curate(motion, CurateCfg(preset=preset)).clips  # noqa: B018
+
+
+def main() -> None:
+    walk = long_walk(1, 120.0)
+    motions = {
+        "own skeleton or known body, 30 Hz": long_walk(1, 30.0),
+        "the same, 120 Hz": walk,
+        "SMPL-X body (skinning and pose blend shapes), 120 Hz": smplx_like(walk),
+    }
+    rows = [[name, *(cpu_seconds(partial(judged, m, preset)) for preset in PRESETS)] for name, m in motions.items()]
+    save(
+        "presets_cost",
+        "What the presets cost",
+        f"CPU seconds a minute of motion; {os.getloadavg()[0]:.0f} processes ran at the time:",
+        markdown(["", *PRESETS], rows),
+    )
+
+
+if __name__ == "__main__":
+    main()

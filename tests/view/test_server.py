@@ -2,7 +2,11 @@
 
 import http.client
 import json
+import signal
+import subprocess
+import sys
 import time
+from types import SimpleNamespace
 from urllib.error import HTTPError
 from urllib.parse import urlencode
 
@@ -200,3 +204,16 @@ def test_looking_writes_nothing(viewer, root):
         page.say("compare", performers=["g1:ik"])
         page.until("clip")
     assert tree() == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_ends_cleanly_with_a_page_open(root, number):
+    command = [sys.executable, "-m", "phuma", "view", str(root), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        url = process.stdout.readline().split()[0]
+        with Page(SimpleNamespace(url=url)) as page:
+            page.open(kept_clip(root), "g1")
+            process.send_signal(number)
+            out, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert (out, err) == ("", "")

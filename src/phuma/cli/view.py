@@ -8,9 +8,10 @@ nothing is written.
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,9 +51,19 @@ def main(argv: Sequence[str]) -> int:
         if not args.no_browser:
             webbrowser.open(viewer.url)
 
-    with suppress(KeyboardInterrupt):
-        asyncio.run(viewer.serve(ready))
+    with suppress(KeyboardInterrupt, asyncio.CancelledError):
+        asyncio.run(until_stopped(viewer, ready))
     return 0
+
+
+async def until_stopped(viewer: Viewer, ready: Callable[[], None]) -> None:
+    """Serve until Ctrl-C or a polite kill, and end as if nothing had happened."""
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # Windows
+            loop.add_signal_handler(number, task.cancel)
+    await viewer.serve(ready)
 
 
 def library_of(sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Library:

@@ -27,6 +27,7 @@ from phuma.view.session import Library, Message, Session
 PORT = 8080
 """or one of the next that is free"""
 MOST_SESSIONS = 12
+FAREWELL = 3.0  # s for sessions to end
 PAGES = {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -75,8 +76,8 @@ class Viewer:
             await server.wait_closed()
         finally:
             server.close()
-            for session in self._sessions.values():
-                session.close()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(server.wait_closed(), FAREWELL)
 
     # What is asked for by GET.
 

@@ -61,7 +61,9 @@ def take(page: Page, url: str, folder: Path) -> None:
     phuma("share", clip, "--out", folder / "page.html")
     page.goto((folder / "page.html").as_uri())
     page.locator("button.mantine-CloseButton-root, [class*=Notification] button").first.click()  # of a note on software
-    time.sleep(10)
+    time.sleep(6)
+    page.mouse.click(22, SIZE["height"] - 20)  # pause; software needs a moment to catch up
+    time.sleep(8)
     page.screenshot(path=IMAGES / "share.png")
 
 

@@ -25,7 +25,7 @@ FLAGS = [
     "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader",
     "--enable-unsafe-swiftshader",
 ]  # fmt: skip
-SIZE = {"width": 1100, "height": 640}
+SIZE = {"width": 1000, "height": 560}
 PATIENCE = 90_000  # ms: software draws slowly, and a cold cache compiles
 
 
@@ -124,12 +124,13 @@ def rows(page):
     return page.locator("#rows [data-clip]").evaluate_all("all => all.map(e => e.dataset.clip)")
 
 
-def test_the_page_opens_a_clip_and_it_plays(page, viewer):
+def test_a_clip_plays_scrubs_and_is_compared(page, viewer):
     opened(page, viewer)
     assert page.inner_text("#title") == "dataset"
+
+    # It plays: the frames count, and the stage changes.
     page.wait_for_selector("#play[aria-label=Pause]")
-    first = picture(page)
-    assert len(np.unique(first.reshape(-1, 3), axis=0)) > 200, "an empty stage"
+    assert len(np.unique(picture(page).reshape(-1, 3), axis=0)) > 200, "an empty stage"
     frames, pictures = set(), []
     for _ in range(6):
         time.sleep(0.3)
@@ -138,76 +139,65 @@ def test_the_page_opens_a_clip_and_it_plays(page, viewer):
     assert len(frames) > 3
     assert changes(pictures) >= 3
 
-
-def test_the_timeline_scrubs_and_a_frame_looks_the_same_again(page, viewer):
-    opened(page, viewer)
+    # The timeline scrubs, and a frame looks the same again.
     pause(page)
-    seek(page, 0.25)
-    early = settled(page)
-    seek(page, 0.75)
-    seen(page, lambda now: changed(now, early) > 300)
+    visits = []
+    while len(visits) < 2 or changed(*visits[-2:]) > 20:
+        assert len(visits) < 4, "no two visits of a frame look alike"  # one may be seen before software has drawn it
+        seek(page, 0.25)
+        visits.append(settled(page))
+        seek(page, 0.75)
+        seen(page, lambda now: changed(now, visits[-1]) > 150)
     page.focus("#scrubber")
     frame = int(page.inner_text("#frame"))
     page.keyboard.press("ArrowRight")
     until(page, f"frame.textContent == {frame + 1}")
+
+    # Two robots perform it, in step.
+    alone = settled(page)
+    page.check("#layout input[value=side]")
+    page.check("#choices [data-choice='h1_2:stored']")
+    until(page, "document.querySelectorAll('[data-performer]').length == 2")
+    seen(page, lambda now: changed(now, alone) > 1000)
+    both = settled(page)
     seek(page, 0.25)
-    seen(page, lambda now: changed(now, early) < 20)
+    seen(page, lambda now: changed(now, both) > 150)
 
 
-def test_the_list_filters_sorts_and_finds(page, viewer, root):
+def test_the_list_filters_sorts_finds_and_says_why_a_clip_was_rejected(page, viewer, root):
     opened(page, viewer)
+    pause(page)
     dataset = Dataset(root)
     page.check("#verdict input[value=rejected]")
     wanted = [row["clip"] for row in dataset.rows("NOT kept AND robot = 'g1'")]
     until(page, f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
     assert sorted(rows(page)) == sorted(wanted)
-    page.check("#verdict input[value='']")
-    page.fill("#search", "reach")
-    wanted = {row["clip"] for row in dataset.rows("robot = 'g1'")
-              if any("reach" in str(row[c]).lower() for c in ("recording", "clip", "label", "category"))}  # fmt: skip
-    until(page, f"document.querySelectorAll('#rows [data-clip]').length == {len(wanted)}")
-    assert set(rows(page)) == wanted
-    page.fill("#search", "nobody ever did this")
-    page.wait_for_selector("#empty:visible")
-    page.click("#clear")
-    page.wait_for_selector("#rows [data-clip]")
-    page.select_option("#sort", "root_jerk")
-    wanted = [
-        row[0] for row in dataset.query("SELECT clip FROM manifest WHERE robot = 'g1' ORDER BY root_jerk DESC")[1]
-    ]
-    until(page, f"document.querySelector('#rows [data-clip]').dataset.clip == '{wanted[0]}'")
-    assert rows(page) == wanted[:50]
 
-
-def test_a_rejected_clip_shows_its_reason_and_the_frames(page, viewer, root):
-    opened(page, viewer)
-    row = Dataset(root).rows("NOT kept AND robot = 'g1' AND root_jerk > root_jerk_limit")[0]
-    page.check("#verdict input[value=rejected]")
+    row = dataset.rows("NOT kept AND robot = 'g1' AND root_jerk > root_jerk_limit")[0]
     page.click(f"[data-clip='{row['clip']}']")
     until(page, "badge.textContent == 'rejected'")
     assert row["reasons"][0] in page.inner_text("#reasons")
     assert page.locator("#lanes [data-kind=reason] rect").count() > 0
 
+    page.check("#verdict input[value='']")
+    page.fill("#search", "reach")
+    texts = ("recording", "clip", "label", "category")
+    found = [r for r in dataset.rows("robot = 'g1'") if any("reach" in str(r[c]).lower() for c in texts)]
+    until(page, f"document.querySelectorAll('#rows [data-clip]').length == {len(found)}")
+    assert set(rows(page)) == {r["clip"] for r in found}
+    page.fill("#search", "nobody ever did this")
+    page.wait_for_selector("#empty:visible")
+    page.click("#clear")
+    page.wait_for_selector("#rows [data-clip]")
+    page.select_option("#sort", "root_jerk")
+    wanted = [r[0] for r in dataset.query("SELECT clip FROM manifest WHERE robot = 'g1' ORDER BY root_jerk DESC")[1]]
+    until(page, f"document.querySelector('#rows [data-clip]').dataset.clip == '{wanted[0]}'")
+    assert rows(page) == wanted[:50]
 
-def test_two_robots_perform_the_same_clip_in_step(page, viewer):
-    opened(page, viewer)
-    pause(page)
-    page.check("#layout input[value=side]")
-    alone = settled(page)
-    other = page.locator("#choices [data-choice='h1_2:stored']")
-    other.check()
-    until(page, "document.querySelectorAll('[data-performer]').length == 2")
-    both = seen(page, lambda now: changed(now, alone) > 1000)
-    seek(page, 0.5)
-    seen(page, lambda now: changed(now, both) > 300)
-
-
-def test_names_from_files_are_text(page, viewer):
-    opened(page, viewer)
+    # Names from files are text.
     page.fill("#search", HOSTILE.split(">")[0])
-    until(page, "document.querySelectorAll('#rows [data-clip]').length > 0"
-                           " && [...document.querySelectorAll('#rows [data-clip]')].every("
-                           "e => e.textContent.includes('<script>'))")  # fmt: skip
+    until(page, "document.querySelectorAll('#rows [data-clip]').length > 0 && [...document.querySelectorAll("
+                "'#rows [data-clip]')].every(e => e.textContent.includes('<script>'))")  # fmt: skip
     page.locator("#rows [data-clip]").first.click()
     until(page, "document.querySelector('#clip-title').textContent.includes('<script>')")
     assert page.locator("#clips img, #clips script, #details img, #bar img").count() == 0

@@ -66,7 +66,9 @@ async def until_stopped(viewer: Viewer, ready: Callable[[], None]) -> None:
     await viewer.serve(ready)
 
 
-def library_of(sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Library:
+def library_of(
+    sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
+) -> Library:
     """One dataset, or any number of files."""
     folders = [path for path in sources if path.is_dir()]
     if not folders:

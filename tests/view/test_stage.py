@@ -16,8 +16,9 @@ from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
 from phuma.skeleton import INDEX, JOINTS, REGIONS
 from phuma.view import style
+from phuma.view.actors import SEE_THROUGH, Shown
 from phuma.view.show import Performer, Show
-from phuma.view.stage import SEE_THROUGH, SPACING, Shown, Stage
+from phuma.view.stage import SPACING, Stage
 from tests.motions import smooth_motion
 from tests.planted import walk
 from tests.robots.posing import compiled

@@ -10,7 +10,6 @@ from phuma.body.body import Body
 from phuma.rotations import Array
 from phuma.skeleton import POINTS_PER_REGION, REGIONS
 
-CORNERS = 4  # of each region
 REACH = 0.06
 """m above or below the floor within which a sole can carry: feet yield, and bodies fit soles to a centimetre or two"""
 FASTEST = 1.0

@@ -29,6 +29,7 @@ from phuma.robots import Robot, load_robot
 from phuma.rotations import Array
 from phuma.skeleton import REGIONS
 from phuma.sources import ReadCfg, read_all
+from phuma.tracks import human_tracks
 from phuma.view.show import Lane, Performer, Show, Track
 
 IN_CONTACT = limits.IN_CONTACT
@@ -184,7 +185,7 @@ def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
     if clip is not None:
         frames = piece.frames or clip_frames(clip.motion, clip.contact)
         lanes += [Lane(name.replace("_", " "), "reason", bad) for name, bad in causes(frames, piece.measures).items()]
-        tracks = _human_tracks(frames, piece.measures)
+        tracks = human_tracks(frames, piece.measures)
     for p, of in zip(performers, _short_names(performers)):
         faults = {"joint beyond its limit": np.any(p.over, axis=1), "standing sole slides": np.any(p.slips, axis=1)}
         lanes += [Lane(of + name, "violation", bad) for name, bad in faults.items() if bad.any()]
@@ -215,29 +216,6 @@ def _contact_lanes(contact: Array) -> list[Lane]:
     lanes = [Lane(region.replace("_", " "), "contact", stands[:, r]) for r, region in enumerate(REGIONS)]
     flight = np.logical_not(stands.any(axis=1))
     return [*lanes, Lane("no sole at the ground", "flight", flight)] if flight.any() else lanes
-
-
-def _human_tracks(frames: FrameMetrics | FrameDynamics, measures: Sequence[Measure]) -> tuple[Track, ...]:
-    """What the filters look at, with their limits."""
-    by_name = {m.name: m for m in measures}
-
-    def track(series: str, unit: str, *names: str, scale: float = 1.0) -> Track:
-        limits = tuple(by_name[name].limit for name in names or (series,) if name in by_name)
-        return Track(series.replace("_", " "), unit, scale * getattr(frames, series), limits)
-
-    if isinstance(frames, FrameDynamics):
-        return (
-            track("helping_force", "body weights"),
-            track("sliding", "m/s", "sole_slide"),
-            track("away", "mm", "shake", scale=1000.0),
-        )
-    return (
-        track("root_jerk", "m/s^3"),
-        track("contact_score", ""),
-        track("pelvis_height", "m", "pelvis_min", "pelvis_max"),
-        track("pelvis_support", "m"),
-        track("spine_support", "m"),
-    )
 
 
 def _largest(values: Array) -> Array:

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from phuma.cli.documents import describe_json, describe_model, describe_robot_motion
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip, Verdict
 from phuma.clipfile import is_clip, load_clip
-from phuma.curation import CurateCfg, Curation, DynamicLimits, Limits, curate
-from phuma.curation.dynamic import FrameDynamics
-from phuma.curation.paper import FrameMetrics
+from phuma.curation import CurateCfg, Curation, curate
 from phuma.errors import ConfigError, PhumaError
 from phuma.files.probe import Probe
 from phuma.motion import HumanMotion
 from phuma.robot_file import is_robot_motion
 from phuma.sources import ReadCfg, read_all, recognise
-
-if TYPE_CHECKING:
-    from phuma.view.timeline import Track
 
 Lines = list[str]
 PICTURES = (".png", ".jpg", ".svg", ".pdf")
@@ -138,39 +132,19 @@ def _clip(probe: Probe, plot: Path | None = None) -> Lines:
 
 def draw(path: Path, title: str, curation: Curation) -> None:
     """The picture of a curated recording."""
+    from phuma.tracks import human_tracks
     from phuma.view.timeline import Span, draw_recording
 
     start = curation.motion.provenance.start
+    tracks = human_tracks(curation.frames, curation.verdict.measures)
     spans = [Span(c.start - start, c.end - start, c.verdict.kept) for c in curation.clips]
-    draw_recording(path, title, curation.motion, curation.contact.ratio, _tracks(curation), spans)
-
-
-def _tracks(curation: Curation) -> list[Track]:
-    """What the preset looks at, frame by frame."""
-
-    from phuma.view.timeline import Track
-
-    frames, limits = curation.frames, curation.cfg.limits
-    if isinstance(frames, FrameDynamics) and isinstance(limits, DynamicLimits):
-        return [
-            Track("helping force\nweights", frames.helping_force, (limits.helping_force,)),
-            Track("loaded sole\nm/s", frames.sliding, (limits.sole_slide,)),
-            Track("off its path\nmm", 1000 * frames.away, (limits.shake,)),
-        ]
-    assert isinstance(frames, FrameMetrics)
-    assert isinstance(limits, Limits)
-    return [
-        Track("root jerk\nm/s³", frames.root_jerk, (limits.root_jerk,)),
-        Track("contact\nscore", frames.contact_score, (limits.contact_score,)),
-        Track("pelvis height\nm", frames.pelvis_height, (limits.pelvis_min, limits.pelvis_max)),
-        Track("pelvis to\nsupport, m", frames.pelvis_support, (limits.pelvis_support,)),
-        Track("spine1 to\nsupport, m", frames.spine_support, (limits.spine_support,)),
-    ]
+    draw_recording(path, title, curation.motion, curation.contact.ratio, tracks, spans)
 
 
 def _draw_clip(path: Path, title: str, clip: Clip) -> None:
-    from phuma.view.timeline import Span, Track, draw_recording
+    from phuma.view.show import Track
+    from phuma.view.timeline import Span, draw_recording
 
-    height = Track("pelvis height\nm", clip.motion.root_pos[:, 2])
+    height = Track("pelvis height", "m", clip.motion.root_pos[:, 2])
     span = Span(0.0, clip.motion.duration, clip.verdict.kept)
     draw_recording(path, title, clip.motion, clip.contact.ratio, [height], [span])

@@ -12,19 +12,11 @@ from phuma.motion import HumanMotion
 from phuma.rotations import Array
 from phuma.skeleton import REGIONS
 from phuma.view import style
+from phuma.view.show import Track
 from phuma.view.stills import draw_stills
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-class Track(NamedTuple):
-    """One quantity over time and what it is held against."""
-
-    label: str
-    value: Array
-    """one number a frame"""
-    limits: tuple[float, ...] = ()
 
 
 class Span(NamedTuple):
@@ -54,8 +46,8 @@ def draw_recording(
         ax.plot(time, track.value, color=style.TRUNK, linewidth=1)
         for limit in track.limits:
             ax.axhline(limit, color=style.REJECTED, linewidth=1, linestyle=(0, (4, 3)))
-        top = max([*track.limits, float(np.quantile(track.value, 0.99))])
-        style.tidy(ax, xlim=(0, end), ylim=(0, 1.15 * top), ylabel=track.label)
+        top = max([*track.limits, float(np.nanquantile(np.append(track.value, 0.0), 0.99))])
+        style.tidy(ax, xlim=(0, end), ylim=(0, 1.15 * top), ylabel=f"{track.label}\n{track.unit}")
         ax.set_xlabel("seconds" if i == len(tracks) - 1 else "")
     fig.savefig(path)
 

@@ -10,7 +10,7 @@ import pytest
 import phuma
 
 SOURCE = Path(phuma.__file__).parent
-STAGES = {"sources", "curation", "retargeting", "dataset", "evaluation", "view"}
+STAGES = {"sources", "curation", "retargeting", "dataset", "evaluation", "learning", "view"}
 WIRING = {"building", "cli", "importing", "libraries", "showing", "tracks", "workflow", "__main__", "__init__"}
 
 

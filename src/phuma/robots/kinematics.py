@@ -127,6 +127,64 @@ def place_points(body, offset, which, body_p, body_r, out):
                     out[t, n, i] += body_r[t, b, i, j] * offset[n, j]
 
 
+@compiled
+def move_bodies(tree, bodies, p, v, w, speed, body_p, axis, origin, body_v, body_w):
+    """Velocities of posed bodies: root at p (T, 3) moving by v (T, 3), turning by w (T, 3), joints by speed (T, N).
+
+    Fills body_v (T, B, 3), of the bodies' origins, and body_w (T, B, 3), both in the world:
+    w_b = w_a + sum_j s_j axis_j,  v_b = v_a + w_a x (p_b - p_a) + sum_j s_j axis_j x (p_b - origin_j).
+    """
+    for t in range(len(speed)):
+        for b in bodies:
+            up = tree.parents[b]
+            if up < 0:
+                vx, vy, vz = v[t, 0], v[t, 1], v[t, 2]
+                wx, wy, wz = w[t, 0], w[t, 1], w[t, 2]
+                x, y, z = body_p[t, b, 0] - p[t, 0], body_p[t, b, 1] - p[t, 1], body_p[t, b, 2] - p[t, 2]
+            else:
+                vx, vy, vz = body_v[t, up, 0], body_v[t, up, 1], body_v[t, up, 2]
+                wx, wy, wz = body_w[t, up, 0], body_w[t, up, 1], body_w[t, up, 2]
+                x = body_p[t, b, 0] - body_p[t, up, 0]
+                y = body_p[t, b, 1] - body_p[t, up, 1]
+                z = body_p[t, b, 2] - body_p[t, up, 2]
+            vx, vy, vz = vx + wy * z - wz * y, vy + wz * x - wx * z, vz + wx * y - wy * x
+            for n in range(tree.first_joint[b], tree.first_joint[b + 1]):
+                ax, ay, az = axis[t, n, 0] * speed[t, n], axis[t, n, 1] * speed[t, n], axis[t, n, 2] * speed[t, n]
+                x = body_p[t, b, 0] - origin[t, n, 0]
+                y = body_p[t, b, 1] - origin[t, n, 1]
+                z = body_p[t, b, 2] - origin[t, n, 2]
+                vx, vy, vz = vx + ay * z - az * y, vy + az * x - ax * z, vz + ax * y - ay * x
+                wx, wy, wz = wx + ax, wy + ay, wz + az
+            body_v[t, b, 0], body_v[t, b, 1], body_v[t, b, 2] = vx, vy, vz
+            body_w[t, b, 0], body_w[t, b, 1], body_w[t, b, 2] = wx, wy, wz
+
+
+@compiled
+def turn_quaternions(body_r, which, out):
+    """out (T, K, 4) wxyz: how the bodies `which` of posed bodies are turned, by the largest of the four components."""
+    for t in range(len(out)):
+        for k in range(len(which)):
+            m = body_r[t, which[k]]
+            xx, yy, zz = m[0, 0], m[1, 1], m[2, 2]
+            if xx + yy + zz > 0.0:
+                s = np.sqrt(1.0 + xx + yy + zz)
+                w, f = 0.5 * s, 0.5 / s
+                x, y, z = (m[2, 1] - m[1, 2]) * f, (m[0, 2] - m[2, 0]) * f, (m[1, 0] - m[0, 1]) * f
+            elif xx >= yy and xx >= zz:
+                s = np.sqrt(1.0 + xx - yy - zz)
+                x, f = 0.5 * s, 0.5 / s
+                w, y, z = (m[2, 1] - m[1, 2]) * f, (m[0, 1] + m[1, 0]) * f, (m[0, 2] + m[2, 0]) * f
+            elif yy >= zz:
+                s = np.sqrt(1.0 - xx + yy - zz)
+                y, f = 0.5 * s, 0.5 / s
+                w, x, z = (m[0, 2] - m[2, 0]) * f, (m[0, 1] + m[1, 0]) * f, (m[1, 2] + m[2, 1]) * f
+            else:
+                s = np.sqrt(1.0 - xx - yy + zz)
+                z, f = 0.5 * s, 0.5 / s
+                w, x, y = (m[1, 0] - m[0, 1]) * f, (m[0, 2] + m[2, 0]) * f, (m[1, 2] + m[2, 1]) * f
+            out[t, k, 0], out[t, k, 1], out[t, k, 2], out[t, k, 3] = w, x, y, z
+
+
 def body_poses(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> tuple[Array, Array]:
     """(T, B, 3), (T, B, 3, 3) where bodies are and how they are turned, in the world."""
     tree, (frames, joints) = tree_of(robot), joint_pos.shape

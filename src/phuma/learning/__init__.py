@@ -1,0 +1,1 @@
+"""Policies that make a robot do, under physics, what a clip shows."""

@@ -1,0 +1,1 @@
+"""The task of tracking, term by term: pure functions of states."""

@@ -28,7 +28,12 @@ class Kinematics:
         joint_pos: Array,
         joint_vel: Array,
     ) -> State:
-        """Of E robots whose root and joints are as in a `State`, double precision."""
+        """Of E robots whose root and joints are as in a `State`."""
+        given = (root_pos, root_quat, root_linvel, root_angvel, joint_pos, joint_vel)
+        # One layout and precision, so that one version is compiled.
+        root_pos, root_quat, root_linvel, root_angvel, joint_pos, joint_vel = (
+            np.ascontiguousarray(v, dtype=float) for v in given
+        )
         count = len(root_pos)
         turn = rot.to_matrix(root_quat)
         spin = np.einsum("eij,ej->ei", turn, root_angvel)
@@ -40,8 +45,5 @@ class Kinematics:
         key = self.key
         quat = np.empty((count, len(key), 4))
         turn_quaternions(facing, key, quat)
-        values = (
-            root_pos, root_quat, root_linvel, root_angvel, joint_pos, joint_vel,
-            place[:, key], quat, speed[:, key], rate[:, key],
-        )  # fmt: skip
+        values = (*given, place.take(key, axis=1), quat, speed.take(key, axis=1), rate.take(key, axis=1))
         return State(*(v.astype(np.float32) for v in values))

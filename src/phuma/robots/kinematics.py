@@ -161,7 +161,7 @@ def move_bodies(tree, bodies, p, v, w, speed, body_p, axis, origin, body_v, body
 
 @compiled
 def turn_quaternions(body_r, which, out):
-    """out (T, K, 4) wxyz: how the bodies `which` of posed bodies are turned, by the largest of the four components."""
+    """out (T, K, 4) wxyz: how the bodies `which` of posed bodies are turned, by a component that is at least a half."""
     for t in range(len(out)):
         for k in range(len(which)):
             m = body_r[t, which[k]]

@@ -1,12 +1,22 @@
 """What a policy sees, in named groups that the network joins: BeyondMimic's observations with the paper's future.
 
-For the G1: proprioception 90, goal 64, future 20 x 78; the critic sees those, and `privileged` besides.
+For the G1: proprioception 90, goal 64, future 20 x 78; the critic sees those without noise, and more.
 """
 
 from __future__ import annotations
 
 from phuma.learning.state import State
-from phuma.learning.tensors import Tensor, heading, inverse, multiply, namespace, roll_pitch, rotate_back, two_columns
+from phuma.learning.tensors import (
+    Tensor,
+    heading,
+    inverse,
+    multiply,
+    namespace,
+    roll_pitch,
+    rotate,
+    rotate_back,
+    two_columns,
+)
 
 FUTURE_FRAMES, FUTURE_STEPS = 20, 95
 """So many frames, evenly over so many control steps"""
@@ -32,7 +42,7 @@ def goal(reference: State, rotation: Tensor) -> Tensor:
 
 def future_features(reference: State) -> Tensor:
     """(E, 7 + N + 3 K) one frame of the motion encoder's input: root height (1), roll and pitch (2), linear velocity in
-    the heading's frame (3), yaw rate (1), DoF position (N), key bodies relative to the root in the heading's frame (3 K).
+    the heading's frame (3), yaw rate (1), DoF position (N), key bodies from the root in the heading's frame (3 K).
 
     Of the reference alone, whatever the robot does."""
     xp = namespace(reference.root_pos)
@@ -43,7 +53,7 @@ def future_features(reference: State) -> Tensor:
             reference.root_pos[:, 2:],
             roll_pitch(reference.root_quat),
             rotate_back(facing, reference.root_linvel),
-            _turned(reference)[:, 2:],
+            rotate(reference.root_quat, reference.root_angvel)[:, 2:],
             reference.joint_pos,
             bodies.reshape(len(bodies), -1),
         ],
@@ -51,16 +61,16 @@ def future_features(reference: State) -> Tensor:
     )
 
 
-def privileged(state: State, anchor: int) -> Tensor:
-    """(E, 9 K + 3) what only the critic sees: key bodies' places and rotations in the anchor's frame, and the base's
-    linear velocity in its own."""
+def critic(own: Tensor, goal: Tensor, state: State, anchor: int) -> Tensor:
+    """(E, 5 N + 9 K + 12) what the critic sees: the actor's groups without noise, key bodies' places and rotations in
+    the anchor's frame, and the base's linear velocity in its own."""
     there = state.body_quat[:, anchor][:, None]
     places = rotate_back(there, state.body_pos - state.body_pos[:, anchor][:, None])
     turns = two_columns(multiply(inverse(there), state.body_quat))
     speed = rotate_back(state.root_quat, state.root_linvel)
-    return namespace(speed).concatenate([places.reshape(len(speed), -1), turns.reshape(len(speed), -1), speed], -1)
+    return joined([own, goal, places.reshape(len(speed), -1), turns.reshape(len(speed), -1), speed])
 
 
-def _turned(reference: State) -> Tensor:
-    """(E, 3) the root's angular velocity in the world."""
-    return rotate_back(inverse(reference.root_quat), reference.root_angvel)
+def joined(parts: list[Tensor]) -> Tensor:
+    """Side by side."""
+    return namespace(parts[0]).concatenate(parts, -1)

@@ -6,6 +6,8 @@ weighted sum times the control step, so that it is a rate a second.
 
 from __future__ import annotations
 
+from math import pi
+
 from phuma.learning.state import State
 from phuma.learning.tensors import Tensor, namespace, squared_angle
 
@@ -36,17 +38,17 @@ def anchor_rotation(state: State, reference: State, anchor: int) -> Tensor:
 
 def body_linear_velocity(state: State, reference: State) -> Tensor:
     """Global body linear velocity, 1:  exp(-mean_b |v_b - v^_b|^2 / 1.0^2)."""
-    return _near(_square(state.body_linvel - reference.body_linvel).mean(-1), 1.0)
+    return _near(_mean_square(state.body_linvel - reference.body_linvel), 1.0)
 
 
 def body_angular_velocity(state: State, reference: State) -> Tensor:
-    """Global body angular velocity, 1:  exp(-mean_b |w_b - w^_b|^2 / 3.14^2)."""
-    return _near(_square(state.body_angvel - reference.body_angvel).mean(-1), 3.14159265)
+    """Global body angular velocity, 1:  exp(-mean_b |w_b - w^_b|^2 / pi^2)."""
+    return _near(_mean_square(state.body_angvel - reference.body_angvel), pi)
 
 
 def body_position(state: State, anchored_pos: Tensor) -> Tensor:
     """Relative body position, 1:  exp(-mean_b |p_b - p^_b|^2 / 0.3^2)  with the reference anchored to the robot."""
-    return _near(_square(state.body_pos - anchored_pos).mean(-1), 0.3)
+    return _near(_mean_square(state.body_pos - anchored_pos), 0.3)
 
 
 def body_rotation(state: State, anchored_quat: Tensor) -> Tensor:
@@ -62,17 +64,21 @@ def action_rate(action: Tensor, before: Tensor) -> Tensor:
 def joint_limits(joint_pos: Tensor, lower: Tensor, upper: Tensor) -> Tensor:
     """DoF position-limit violation, -100:  sum_j max(0, q_j - q_max,j) + max(0, q_min,j - q_j); limits (N,) are the
     soft ones."""
-    xp = namespace(joint_pos)
-    return (xp.clip(joint_pos - upper, 0.0, None) + xp.clip(lower - joint_pos, 0.0, None)).sum(-1)
+    return abs(joint_pos - namespace(joint_pos).clip(joint_pos, lower, upper)).sum(-1)
 
 
 def undesired_contacts(touching: Tensor) -> Tensor:
     """Undesired contacts, -0.5: how many bodies other than feet and hands feel more than 1 N; touching (E, B) N."""
-    return (touching > 1.0).sum(-1)
+    return (touching > 1.0).sum(-1, dtype=touching.dtype)
 
 
 def _square(x: Tensor) -> Tensor:
     return (x * x).sum(-1)
+
+
+def _mean_square(x: Tensor) -> Tensor:
+    """(E,) of x (E, K, 3): the mean over bodies of the squared length."""
+    return (x * x).sum((-2, -1)) / x.shape[-2]
 
 
 def _near(squared: Tensor, scale: float) -> Tensor:

@@ -123,11 +123,8 @@ def quaternions_of(quat: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("largest", [0, 1, 2, 3])
 def test_quaternions_are_the_cores_whichever_component_is_largest(largest):
-    quat = rot.normalize(RNG.normal(size=(500, 4)))
-    quat[:, [largest, 0]] = quat[:, [0, largest]]
-    swap = np.argmax(np.abs(quat), axis=1)
-    rows = np.arange(500)
-    quat[rows, swap], quat[:, largest] = quat[:, largest].copy(), quat[rows, swap].copy()
+    quat = rot.normalize(RNG.normal(size=(2000, 4)))
+    quat = quat[np.argmax(np.abs(quat), axis=1) == largest]
     found = quaternions_of(quat)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-12)
     np.testing.assert_allclose(np.abs(np.sum(found * quat, axis=1)), 1, atol=1e-12)

@@ -11,6 +11,12 @@ EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolc
     "viser": "view",
     "websockets": "view",
     "trimesh": "view",
+    "onnx": "learn",
+    "onnxruntime": "learn",
+    "tensorboard": "learn",
+    "torch": "learn",
+    "mujoco_warp": "warp",
+    "warp": "warp",
 }
 """Optional libraries and the extra that brings each"""
 

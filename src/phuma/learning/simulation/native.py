@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import mujoco
 import numpy as np
@@ -17,6 +18,8 @@ from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
 PHYSICS = mujoco.mjtState.mjSTATE_FULLPHYSICS
+START = 1.0
+"""s, on the clock of a robot that was just put somewhere"""
 
 
 class NativeSimulation:
@@ -49,29 +52,31 @@ class NativeSimulation:
         self._control = np.zeros((robots, substeps, self.model.nu))
         self._diverged = np.zeros(robots, dtype=bool)
         self.qpos, self.qvel = self._now[:, 1 : 1 + nq], self._now[:, 1 + nq : 1 + nq + nv]
+        self._now[:, 0] = START
         self.qpos[:, 3] = 1.0
 
     def reset(self, rows: Array, state: State) -> None:
-        self._now[rows, 0] = 0.0
+        self._now[rows, 0] = START
         self.qpos[rows] = np.concatenate([state.root_pos, state.root_quat, state.joint_pos], axis=1)
         self.qvel[rows] = np.concatenate([state.root_linvel, state.root_angvel, state.joint_vel], axis=1)
         self._diverged[rows] = False
 
     def step(self, target: Array) -> None:
         self._control[:] = target[:, None]
-        self._threads.rollout(
-            self.models,
-            self._scratch,
-            self._now,
-            self._control,
-            nstep=self.substeps,
-            state=self._path,
-            sensordata=self._sensed,
-        )
+        with unreported():
+            self._threads.rollout(
+                self.models,
+                self._scratch,
+                self._now,
+                self._control,
+                nstep=self.substeps,
+                state=self._path,
+                sensordata=self._sensed,
+            )
         last = self._path[:, -1]
-        # A robot whose numbers explode is left where it was by MuJoCo, so its clock stands still.
-        stood = last[:, 0] < self._now[:, 0] + 0.5 * self.substeps * self.model.opt.timestep
-        self._diverged = stood | ~np.isfinite(last).all(axis=1)
+        # MuJoCo stops a robot that it warns of, and sets one whose numbers explode back to where its clock is at zero.
+        stood = last[:, 0] < self._now[:, 0] + (self.substeps - 0.5) * self.model.opt.timestep
+        self._diverged = stood | ~np.isfinite(last).all(axis=1) | ~np.isfinite(target).all(axis=1)
         self._now[:] = np.where(self._diverged[:, None], self._now, last)
 
     def push(self, linear: Array, angular: Array) -> None:
@@ -92,3 +97,14 @@ class NativeSimulation:
 
     def close(self) -> None:
         self._threads.close()
+
+
+@contextmanager
+def unreported() -> Iterator[None]:
+    """MuJoCo prints its warnings and writes them to a file in the working directory; here `diverged` tells of them."""
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(lambda text: None)
+    try:
+        yield
+    finally:
+        mujoco.set_mju_user_warning(before)

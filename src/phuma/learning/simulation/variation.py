@@ -1,8 +1,8 @@
 """Robots that differ from each other as the real one differs from its model: the paper's table of randomisation.
 
 MuJoCo has no restitution and one coefficient of friction. The coefficient takes the table's range of dynamic friction,
-which is the one that acts once a foot slides. A restitution e becomes the contact's damping ratio z at which a mass on a
-spring comes back with that share of its speed,  e = exp(-pi z / sqrt(1 - z^2)).
+which is the one that acts once a foot slides. A restitution becomes the damping ratio of the floor. The usual one of
+MuJoCo is 1, which gives back 0.135 of the speed already; more would make the floor soft, so that this is the least.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Variation:
     friction: Array
     """(E,) of all contacts"""
     restitution: Array
-    """(E,)"""
+    """(E,) of contacts with the floor"""
     joint_bias: Array
     """(E, N) rad, that the encoders read too much; the task applies it, not the simulator"""
 
@@ -53,25 +53,47 @@ def draw_variation(rng: np.random.Generator, robots: int, joints: int) -> Variat
     )
 
 
+def rebound(ratio: Array) -> Array:
+    """The share of its speed with which a mass leaves a spring of a damping ratio z < 1 that pushes but does not pull:
+
+    e = exp(-2 z acos(z) / sqrt(1 - z^2)),  the speed when the force is back at zero.
+    """
+    return np.exp(-2 * ratio * np.arccos(ratio) / np.sqrt(1 - ratio**2))
+
+
 def damping_ratio(restitution: Array) -> Array:
-    """z with  e = exp(-pi z / sqrt(1 - z^2)),  1 for e = 0."""
-    log = np.log(np.maximum(restitution, 1e-12))
-    return np.where(restitution < 1e-6, 1.0, -log / np.sqrt(np.pi**2 + log**2))
+    """The z of a rebound, at most 1."""
+    ratio = np.linspace(0.0, 1.0, 2000, endpoint=False)
+    return np.interp(-np.asarray(restitution), -rebound(ratio), ratio, right=1.0)
+
+
+def variable_model(model: mujoco.MjModel) -> mujoco.MjModel:
+    """A copy whose floor decides alone on all its contacts, and whose root's centre of mass can be anywhere."""
+    out = copy.copy(model)
+    out.geom_priority[out.geom("floor").id] = 1
+    out.body_sameframe[1] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
+    return out
+
+
+def varied_fields(model: mujoco.MjModel, robot: Robot, variation: Variation) -> dict[str, Array]:
+    """The fields of the model that differ, each with a leading axis of the E robots."""
+    robots, floor = len(variation.friction), model.geom("floor").id
+    names = ("actuator_gainprm", "actuator_biasprm", "body_ipos", "geom_friction", "geom_solref")
+    fields = {name: np.repeat(getattr(model, name)[None], robots, axis=0) for name in names}
+    fields["actuator_gainprm"][:, :, 0] = robot.stiffness * variation.stiffness
+    fields["actuator_biasprm"][:, :, 1] = -robot.stiffness * variation.stiffness
+    fields["actuator_biasprm"][:, :, 2] = -robot.damping * variation.damping
+    fields["body_ipos"][:, 1] += variation.com
+    fields["geom_friction"][:, :, 0] = variation.friction[:, None]
+    fields["geom_solref"][:, floor, 1] = damping_ratio(variation.restitution)
+    return fields
 
 
 def varied_models(model: mujoco.MjModel, robot: Robot, variation: Variation) -> list[mujoco.MjModel]:
     """A model for each of the robots."""
-    ratio = damping_ratio(variation.restitution)
-    floor = model.geom("floor").id
-    models = []
-    for e in range(len(ratio)):
-        own = copy.copy(model)
-        own.actuator_gainprm[:, 0] = robot.stiffness * variation.stiffness[e]
-        own.actuator_biasprm[:, 1] = -robot.stiffness * variation.stiffness[e]
-        own.actuator_biasprm[:, 2] = -robot.damping * variation.damping[e]
-        own.body_ipos[1] += variation.com[e]
-        own.geom_friction[:, 0] = variation.friction[e]
-        own.geom_solref[floor, 1] = ratio[e]
-        own.geom_priority[floor] = 1  # the floor's values hold for all its contacts
-        models.append(own)
+    base, fields = variable_model(model), varied_fields(model, robot, variation)
+    models = [copy.copy(base) for _ in variation.friction]
+    for name, values in fields.items():
+        for own, value in zip(models, values):
+            getattr(own, name)[:] = value
     return models

@@ -1,0 +1,138 @@
+"""mujoco_warp: all robots in one batch, on a GPU, or slowly on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from phuma.errors import ConfigError, missing_extra
+from phuma.learning.simulation.model import simulation_model
+from phuma.learning.simulation.variation import Variation, variable_model, varied_fields
+from phuma.learning.state import State
+from phuma.learning.tensors import Tensor
+from phuma.robots.robot import Robot
+
+try:
+    import mujoco_warp as mjw
+    import torch
+    import warp as wp
+except ModuleNotFoundError as e:
+    raise missing_extra(e, "simulation by mujoco_warp") from None
+
+MOST_CONTACTS = 64
+"""A robot, on average over all of them, of shapes that are near each other; 28 is the most seen of a lying robot"""
+MOST_CONSTRAINTS = 192
+"""A robot: four for a contact, one for a joint at its limit; 112 is the most seen"""
+HUGE = 1e10
+"""Where MuJoCo takes a number for nonsense"""
+
+
+class WarpSimulation:
+    """`robots` copies of a robot, `substeps` physics steps a control step; torch tensors on `device`, cpu or cuda.
+
+    Single precision. The solver starts each physics step from the last one's forces, also across control steps. On CUDA
+    the work of a control step is recorded once as a graph and replayed; this has not been tried, for want of a GPU.
+    """
+
+    def __init__(
+        self, robot: Robot, robots: int, substeps: int, device: str = "cpu", variation: Variation | None = None
+    ) -> None:
+        self.robots = robots
+        self.substeps = substeps
+        self.model = simulation_model(robot, substeps)
+        wp.config.log_level = wp.LOG_WARNING
+        if device not in (known := [d.alias for d in wp.get_devices()]) and not (device == "cuda" and len(known) > 1):
+            raise ConfigError(f"device {device!r} is not there; warp finds {', '.join(known)}")
+        self.device = torch.device(device)
+        self._warp_device = wp.get_device(device)
+        fields = {}
+        if variation is not None:
+            self.model, fields = variable_model(self.model), varied_fields(self.model, robot, variation)
+        with wp.ScopedDevice(self._warp_device):
+            self._model = mjw.put_model(self.model, batch_sizes=dict.fromkeys(fields, robots))
+            self._data = mjw.make_data(self.model, nworld=robots, nconmax=MOST_CONTACTS, njmax=MOST_CONSTRAINTS)
+        self._model.opt.warn_overflow = 0
+        for name, values in fields.items():
+            getattr(self._model, name).assign(values)
+        data = self._data
+        self.qpos, self.qvel, self._control = (wp.to_torch(x) for x in (data.qpos, data.qvel, data.ctrl))
+        self._acceleration, self._warm = wp.to_torch(data.qacc), wp.to_torch(data.qacc_warmstart)
+        self._place, self._facing = wp.to_torch(data.xpos), wp.to_torch(data.xquat)
+        self._twist, self._centre = wp.to_torch(data.cvel), wp.to_torch(data.subtree_com)
+        self._sensed, self._overflow = wp.to_torch(data.sensordata), wp.to_torch(data.overflow)
+        self._key = torch.tensor([self.model.body(name).id for name in robot.key_bodies], device=self.device)
+        self._advance, self._pose = self._recorded(self._physics), self._recorded(self._kinematics)
+        self._diverged = torch.zeros(robots, dtype=torch.bool, device=self.device)
+        for tensor in (self.qpos, self.qvel, self._warm, self._sensed, self._overflow):
+            tensor.zero_()
+        self.qpos[:, 3] = 1.0
+        self._posed = False
+
+    def reset(self, rows: Tensor, state: State) -> None:
+        self.qpos[rows] = torch.cat([state.root_pos, state.root_quat, state.joint_pos], 1)
+        self.qvel[rows] = torch.cat([state.root_linvel, state.root_angvel, state.joint_vel], 1)
+        self._warm[rows] = 0.0
+        self._diverged[rows] = False
+        self._posed = False
+
+    def step(self, target: Tensor) -> None:
+        qpos, qvel = self.qpos.clone(), self.qvel.clone()
+        self._control.copy_(target)
+        self._advance()
+        # With more contacts than there is room for, some are left out, and what comes of that means nothing either.
+        good = (self._overflow == 0) & target.isfinite().all(1)
+        for tensor in (self.qpos, self.qvel, self._acceleration):
+            good &= (tensor.abs() < HUGE).all(1)
+        self._diverged = ~good
+        self.qpos.copy_(torch.where(good[:, None], self.qpos, qpos))
+        self.qvel.copy_(torch.where(good[:, None], self.qvel, qvel))
+        self._warm.masked_fill_(self._diverged[:, None], 0.0)
+        self._overflow.zero_()
+        self._posed = False
+
+    def push(self, linear: Tensor, angular: Tensor) -> None:
+        self.qvel[:, :3] += linear
+        self.qvel[:, 3:6] += angular
+        self._posed = False
+
+    def state(self, rows: Tensor | None = None) -> State:
+        if not self._posed:
+            self._pose()
+            self._posed = True
+        who = torch.arange(self.robots, device=self.device) if rows is None else rows
+        qpos, qvel = self.qpos[who], self.qvel[who]
+        quat = qpos[:, 3:7] / qpos[:, 3:7].norm(dim=1, keepdim=True)
+        place, facing, twist = (x[who][:, self._key] for x in (self._place, self._facing, self._twist))
+        # MuJoCo's velocities are of the point of the body that is at the whole robot's centre of mass.
+        spin, arm = twist[..., :3], place - self._centre[who, 1][:, None]
+        speed = twist[..., 3:] + torch.linalg.cross(spin, arm)
+        return State(qpos[:, :3], quat, qvel[:, :3], qvel[:, 3:6], qpos[:, 7:], qvel[:, 6:], place, facing, speed, spin)
+
+    def touching(self) -> Tensor:
+        return self._sensed.reshape(self.robots, -1, 3).norm(dim=-1)
+
+    def diverged(self) -> Tensor:
+        return self._diverged
+
+    def _physics(self) -> None:
+        for _ in range(self.substeps):
+            mjw.step(self._model, self._data)
+
+    def _kinematics(self) -> None:
+        """Places and velocities, which a step leaves as they were before it."""
+        mjw.kinematics(self._model, self._data)
+        mjw.com_pos(self._model, self._data)
+        mjw.com_vel(self._model, self._data)
+
+    def _recorded(self, work: Callable[[], None]) -> Callable[[], None]:
+        """The same work, on CUDA as one graph."""
+
+        def on_device() -> None:
+            with wp.ScopedDevice(self._warp_device):
+                work()
+
+        if not self._warp_device.is_cuda:
+            return on_device
+        on_device()  # loads the kernels
+        with wp.ScopedDevice(self._warp_device), wp.ScopedCapture() as capture:
+            work()
+        return lambda: wp.capture_launch(capture.graph)

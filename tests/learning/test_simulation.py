@@ -226,27 +226,18 @@ def test_two_threads_give_the_same_as_one(g1):
 # What both promise.
 
 
-def test_the_state_after_a_step_is_mujocos_own(g1, simulate):
-    simulation = simulate(g1, 3)
-    simulation.put(any_poses(g1, 3, 2))
-    simulation.step(times=2)
-    simulation.push(np.ones((3, 3)), np.ones((3, 3)))
-    rows = [2, 0]
+def hold_to_mujoco(robot, simulation, rows):
+    """The state of these robots is what MuJoCo makes of their coordinates."""
     state, model = simulation.state(rows), simulation.inner.model
     for k, row in enumerate(rows):
         data = mujoco.MjData(model)
         data.qpos[:], data.qvel[:] = simulation.qpos[row], simulation.qvel[row]
         mujoco.mj_forward(model, data)
-        np.testing.assert_allclose(
-            np.concatenate([state.root_pos[k], state.joint_pos[k]]),
-            data.qpos[[0, 1, 2, *range(7, model.nq)]],
-            atol=1e-6,
-        )
-        np.testing.assert_allclose(
-            np.concatenate([state.root_linvel[k], state.root_angvel[k], state.joint_vel[k]]), data.qvel, rtol=1e-6
-        )
-        np.testing.assert_allclose(state.root_quat[k], data.qpos[3:7], atol=1e-6)
-        for b, name in enumerate(g1.key_bodies):
+        qpos = np.concatenate([state.root_pos[k], state.root_quat[k], state.joint_pos[k]])
+        qvel = np.concatenate([state.root_linvel[k], state.root_angvel[k], state.joint_vel[k]])
+        np.testing.assert_allclose(qpos, data.qpos, atol=1e-6)
+        np.testing.assert_allclose(qvel, data.qvel, rtol=1e-6)
+        for b, name in enumerate(robot.key_bodies):
             body = model.body(name).id
             velocity = np.empty(6)
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, velocity, 0)
@@ -254,6 +245,18 @@ def test_the_state_after_a_step_is_mujocos_own(g1, simulate):
             assert abs(state.body_quat[k, b] @ data.xquat[body]) == pytest.approx(1, abs=1e-6)
             np.testing.assert_allclose(state.body_angvel[k, b], velocity[:3], atol=1e-4)
             np.testing.assert_allclose(state.body_linvel[k, b], velocity[3:], atol=1e-4)
+
+
+def test_the_state_after_anything_is_mujocos_own(g1, simulate):
+    simulation = simulate(g1, 3)
+    simulation.put(any_poses(g1, 3, 2))
+    hold_to_mujoco(g1, simulation, [2, 0])
+    simulation.step()
+    hold_to_mujoco(g1, simulation, [2, 0])
+    simulation.push(np.ones((3, 3)), np.ones((3, 3)))
+    hold_to_mujoco(g1, simulation, [2, 0])
+    simulation.put(any_poses(g1, 1, 3), rows=[0])
+    hold_to_mujoco(g1, simulation, [1, 0])
 
 
 def test_a_state_that_was_given_out_does_not_change_any_more(g1, simulate):
@@ -344,6 +347,15 @@ def test_divergence_is_noticed_and_leaves_the_last_good_state(g1, simulate, subs
     assert os.listdir() == []
 
 
+def test_a_robot_that_diverged_goes_on_once_there_is_a_reason(g1, simulate):
+    simulation, push = simulate(g1, 2), np.array([[1e9, 0, 0], [0, 0, 0]])
+    simulation.put(standing(g1, 2))
+    for times, diverged in ((1, True), (-1, False)):
+        simulation.push(times * push, times * push)
+        simulation.step()
+        assert simulation.diverged().tolist() == [diverged, False]
+
+
 def test_a_warning_of_mujoco_is_heard_again_after_a_step(g1):
     heard = []
     mujoco.set_mju_user_warning(heard.append)
@@ -385,7 +397,7 @@ def test_a_device_that_is_not_there_is_refused(g1):
     pytest.importorskip("mujoco_warp")
     from phuma.learning.simulation.warp import WarpSimulation
 
-    with pytest.raises(ConfigError, match="device 'cuda:77' is not there; warp finds cpu"):
+    with pytest.raises(ConfigError, match="device 'cuda:77': Invalid device identifier: cuda:77; there are: cpu"):
         WarpSimulation(g1, 1, SUBSTEPS, device="cuda:77")
 
 

@@ -7,10 +7,11 @@ import pytest
 from phuma import rotations as rot
 from phuma.motion import Provenance
 from phuma.retargeting.collision_check import self_penetration
-from phuma.retargeting.dynamics import _ground_columns, _model, dynamics_report
+from phuma.retargeting.dynamics import dynamics_report
 from phuma.retargeting.measure import measure
 from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
+from phuma.robots.inverse_dynamics import _ground_columns, free_model
 
 FPS, FRAMES = 30.0, 12
 
@@ -46,7 +47,7 @@ def test_standing_still_the_ground_bears_the_weight_and_nothing_is_left(robot):
 
 def test_a_push_at_a_corner_does_the_work_of_that_corners_motion(robot):
     """Virtual work: what a unit force at a corner does to a coordinate is how the corner moves with it."""
-    model, data = _model(robot), mujoco.MjData(_model(robot))
+    model, data = free_model(robot), mujoco.MjData(free_model(robot))
     rng = np.random.default_rng(0)
     data.qpos[:3], data.qpos[3:7] = 0.0, rot.normalize(rng.normal(size=4))
     data.qpos[7:] = rng.uniform(0.3 * robot.lower, 0.3 * robot.upper)

@@ -1,0 +1,43 @@
+"""Where the joints' controllers aim when the policy adds nothing.
+
+The controllers' law is  tau = kp (target - q) - kd q'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from phuma.robots.inverse_dynamics import inverse_dynamics
+from phuma.robots.robot import Robot
+from phuma.rotations import Array
+
+TORQUE_SHARE = 1.0
+"""Of a motor's limit: what a recording's noise asks for beyond that is not aimed at"""
+
+
+def default_base(robot: Robot, qpos: Array, velocity: Array, acceleration: Array) -> Array:
+    """(T, N) the default pose: BeyondMimic's."""
+    return np.broadcast_to(robot.default_pose, (len(qpos), robot.n_joints))
+
+
+def reference_base(robot: Robot, qpos: Array, velocity: Array, acceleration: Array) -> Array:
+    """(T, N) the reference's joints."""
+    return qpos[:, 7:]
+
+
+def feedforward_base(robot: Robot, qpos: Array, velocity: Array, acceleration: Array) -> Array:
+    """(T, N) what makes the controllers give, on the reference, the torques that it takes:  q + (tau + kd q') / kp.
+
+    tau by inverse dynamics, with forces of the ground that push and do not pull."""
+    torque = inverse_dynamics(robot, qpos, velocity, acceleration).torque
+    torque = np.clip(torque, -TORQUE_SHARE * robot.torque_limit, TORQUE_SHARE * robot.torque_limit)
+    return qpos[:, 7:] + (torque + robot.damping * velocity[:, 6:]) / robot.stiffness
+
+
+BASES: dict[str, Callable[[Robot, Array, Array, Array], Array]] = {
+    "default": default_base,
+    "reference": reference_base,
+    "feedforward": feedforward_base,
+}

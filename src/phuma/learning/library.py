@@ -87,8 +87,8 @@ def fault(motion: RobotMotion, robot: Robot) -> str | None:
     if over.max() > 1:
         frame, joint = np.unravel_index(int(over.argmax()), over.shape)
         return (
-            f"jumps at {frame / motion.fps:.2f} s: {robot.joint_names[joint]} turns at {speed[frame, joint]:.0f} rad/s, "
-            f"its limit is {robot.velocity_limit[joint]:g}"
+            f"jumps at {frame / motion.fps:.2f} s: {robot.joint_names[joint]} turns at "
+            f"{speed[frame, joint]:.0f} rad/s, its limit is {robot.velocity_limit[joint]:g}"
         )
     travel = np.linalg.norm(np.diff(motion.root_pos, axis=0), axis=1) * motion.fps
     if travel.max() > ROOT_SPEED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -91,7 +92,7 @@ class Net(nn.Module):
 def layers(widths: Sequence[int]) -> nn.Sequential:
     """Linear layers with SiLU between them."""
     out: list[nn.Module] = []
-    for a, b in zip(widths, widths[1:]):
+    for a, b in pairwise(widths):
         out += [nn.Linear(a, b), nn.SiLU()]
     return nn.Sequential(*out[:-1])
 

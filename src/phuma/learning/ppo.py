@@ -61,8 +61,8 @@ def adapted_rate(rate: float, kl: float, desired: float) -> float:
 
 
 class PPO:
-    """Updates of a policy from what it did. The actor's learning rate follows the change of the policy, the critic's and
-    that of the spread stay: a slow critic misleads, and a spread that cannot shrink hides what the policy has learned."""
+    """Updates of a policy from what it did. The actor's learning rate follows the change of the policy; that of the
+    critic and of the actions' spread stays, as they need no caution."""
 
     def __init__(self, net: ActorCritic, cfg: LearnCfg) -> None:
         self.net, self.cfg = net, cfg

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from phuma.learning.references import References
@@ -36,8 +38,9 @@ class Sampler:
         self.passed = np.zeros(len(self.bin_first))
         self.failed = np.zeros(len(self.bin_first))
 
-    def draw(self, count: int) -> Array:
-        """(count,) frames to begin at; a motion's last frame is none, as nothing comes after it."""
+    def draw(self, rows: Array) -> Array:
+        """A frame to begin at for each of the robots `rows`; never a motion's last, as nothing comes after it."""
+        count = len(rows)
         chosen = self.rng.choice(len(self.bin_first), size=count, p=self.probabilities())
         first, end = self.bin_first[chosen], self.bin_end[chosen] - self.ends_clip[chosen]
         return first + np.floor(self.rng.random(count) * np.maximum(end - first, 1)).astype(int)
@@ -47,6 +50,13 @@ class Sampler:
         bins = self.bin_of[frames]
         self.passed = FORGET * self.passed + np.bincount(bins, minlength=len(self.passed)) / BIN
         self.failed = FORGET * self.failed + np.bincount(bins[failed], minlength=len(self.failed))
+
+    def snapshot(self) -> dict[str, Array]:
+        """What was learned of failures."""
+        return {"passed": self.passed, "failed": self.failed}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        self.passed, self.failed = (arrays[name].copy() for name in ("passed", "failed"))
 
     def failure(self) -> Array:
         """(bins,) estimated share of passages that fail."""

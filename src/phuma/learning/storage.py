@@ -43,13 +43,16 @@ class Storage:
         self.log_std = torch.empty(joints, device=device)
         self.filled = 0
 
+    def begin(self, log_std: Tensor) -> None:
+        """Anew, with a policy of this spread."""
+        self.filled, self.log_std = 0, log_std.detach().clone()
+
     def add(
         self,
         observation: Observation,
         action: Tensor,
         mean: Tensor,
         log_likelihood: Tensor,
-        value: Tensor,
         reward: Tensor,
         done: Tensor,
     ) -> None:
@@ -58,12 +61,16 @@ class Storage:
         for name, group in observation.items():
             self.observation[name][t] = group
         self.action[t], self.mean[t], self.log_likelihood[t] = action, mean, log_likelihood
-        self.value[t], self.reward[t], self.done[t] = value, reward, done
+        self.reward[t], self.done[t] = reward, done
         self.filled += 1
+
+    def flat(self) -> Observation:
+        """(T E, ...) all that was seen."""
+        return {name: group.flatten(0, 1) for name, group in self.observation.items()}
 
     def batches(self, epochs: int, minibatches: int, generator: torch.Generator) -> Iterator[Batch]:
         """All samples in another order each epoch."""
-        flat = {name: group.flatten(0, 1) for name, group in self.observation.items()}
+        flat = self.flat()
         action, mean, log_likelihood, value, advantage, target = (
             x.flatten(0, 1)
             for x in (self.action, self.mean, self.log_likelihood, self.value, self.advantage, self.target)

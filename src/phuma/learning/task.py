@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from phuma.learning.references import References
 from phuma.learning.simulation.interface import Simulation
 from phuma.learning.simulation.model import CONTROL_RATE, end_bodies
 from phuma.learning.state import State
-from phuma.learning.tensors import Tensor, like
+from phuma.learning.tensors import Tensor, like, to_numpy
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
@@ -57,15 +57,15 @@ class Step(NamedTuple):
 
 
 class Tracking:
-    """E robots at it. `draw(count)` gives frames of the references to begin at; `on_step(frames, failed)` is told which
-    frames were reached, and in which attempts failed."""
+    """E robots at it. `draw(rows)` gives each of these robots the frame of the references that it begins at;
+    `on_step(frames, failed)` is told which frames were reached, and in which attempts failed."""
 
     def __init__(
         self,
         robot: Robot,
         simulation: Simulation,
         references: References,
-        draw: Callable[[int], Array],
+        draw: Callable[[Array], Array],
         rng: np.random.Generator,
         disturbances: Disturbances = Disturbances(),  # noqa: B008 (it is frozen)
         on_step: Callable[[Array, Array], None] = lambda frames, failed: None,
@@ -83,7 +83,7 @@ class Tracking:
         self.use(references, draw, on_step)
 
     def use(
-        self, references: References, draw: Callable[[int], Array], on_step: Callable[[Array, Array], None]
+        self, references: References, draw: Callable[[Array], Array], on_step: Callable[[Array, Array], None]
     ) -> None:
         """Begin everywhere anew with other motions."""
         self.references, self.draw, self.on_step = references.on(self.scale), draw, on_step
@@ -116,7 +116,7 @@ class Tracking:
             | terminations.end_height(self.state, place, self.ends)
             | diverged
         )
-        failed = np.asarray(terminated)
+        failed = to_numpy(terminated)
         over = (coming >= self.references.last[self.references.clip_of[coming]]) | (self.age >= LONGEST)
         truncated = over & ~failed
         self.action = action
@@ -131,6 +131,19 @@ class Tracking:
             self._begin(done)
         means = {name: float(value.mean()) for name, value in terms.items()}
         return Step(self.observe(), reward, terminated, self._to(truncated), final, means)
+
+    def snapshot(self) -> dict[str, Array]:
+        """Where every robot is in what."""
+        tensors = {"qpos": self.simulation.qpos, "qvel": self.simulation.qvel, "action": self.action}
+        own = {"frame": self.frame, "age": self.age, "wait": self.wait}
+        return own | {name: to_numpy(value) for name, value in tensors.items()}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from a snapshot."""
+        self.frame, self.age, self.wait = (arrays[name].copy() for name in ("frame", "age", "wait"))
+        self.action, qpos, qvel = (self._to(arrays[name].copy()) for name in ("action", "qpos", "qvel"))
+        self.simulation.restore(qpos, qvel)
+        self.state = self.simulation.state()
 
     def _terms(self, reference: State, place: Tensor, turn: Tensor, action: Tensor) -> dict[str, Tensor]:
         state = self.state
@@ -148,7 +161,7 @@ class Tracking:
 
     def _begin(self, rows: Array) -> None:
         """New attempts of these robots."""
-        self.frame[rows], self.age[rows] = self.draw(len(rows)), 0
+        self.frame[rows], self.age[rows] = self.draw(rows), 0
         start = self.references.state[self.frame[rows]]
         if self.disturbances.start:
             start = disturbances.perturbed(self.rng, start, self.disturbances.start)

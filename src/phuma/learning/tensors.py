@@ -115,3 +115,8 @@ def _square(q: Tensor) -> Tensor:
     """(...) |q|^2; four terms, because a sum over an axis as short as this one is slow."""
     s = q * q
     return s[..., 0] + s[..., 1] + s[..., 2] + s[..., 3]
+
+
+def to_numpy(x: Tensor) -> Tensor:
+    """The same numbers as a numpy array."""
+    return x if namespace(x).__name__ == "numpy" else x.detach().cpu().numpy()

@@ -12,7 +12,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.learning.state import State
-from phuma.learning.tensors import Tensor, like
+from phuma.learning.tensors import Tensor, like, to_numpy
 from phuma.rotations import Array
 
 PUSH_EVERY = (1.0, 3.0)  # s
@@ -48,7 +48,7 @@ def perturbed(rng: np.random.Generator, start: State, scale: float) -> State:
     def off(half: float | tuple[float, ...], width: int) -> Tensor:
         return like(start.root_pos, scale * within(rng, half, (count, width)))
 
-    turned = rot.multiply(rot.from_rotvec(scale * within(rng, START_TURN, (count, 3))), np.asarray(start.root_quat))
+    turned = rot.multiply(rot.from_rotvec(scale * within(rng, START_TURN, (count, 3))), to_numpy(start.root_quat))
     return replace(
         start,
         root_pos=start.root_pos + off(START_PLACE, 3),

@@ -13,9 +13,16 @@ class Simulation(Protocol):
 
     robots: int
     """E"""
+    qpos: Tensor
+    """(E, 7 + N) in MuJoCo's coordinates and the simulator's own precision"""
+    qvel: Tensor
+    """(E, 6 + N)"""
 
     def reset(self, rows: Tensor, state: State) -> None:
         """Put the robots `rows` into root and joint states of `state`, in their order."""
+
+    def restore(self, qpos: Tensor, qvel: Tensor) -> None:
+        """Put all robots where they were when these were copied."""
 
     def step(self, target: Tensor) -> None:
         """Go on by one control step; target (E, N) rad is what the joints' controllers aim at."""

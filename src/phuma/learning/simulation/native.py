@@ -61,6 +61,11 @@ class NativeSimulation:
         self.qvel[rows] = np.concatenate([state.root_linvel, state.root_angvel, state.joint_vel], axis=1)
         self._diverged[rows] = False
 
+    def restore(self, qpos: Array, qvel: Array) -> None:
+        self._now[:, 0] = START
+        self.qpos[:], self.qvel[:] = qpos, qvel
+        self._diverged[:] = False
+
     def step(self, target: Array) -> None:
         self._control[:] = target[:, None]
         with unreported():

@@ -78,6 +78,13 @@ class WarpSimulation:
         self._diverged[rows] = False
         self._posed = False
 
+    def restore(self, qpos: Tensor, qvel: Tensor) -> None:
+        self.qpos.copy_(qpos)
+        self.qvel.copy_(qvel)
+        self._warm.zero_()
+        self._diverged.zero_()
+        self._posed = False
+
     def step(self, target: Tensor) -> None:
         qpos, qvel = self.qpos.clone(), self.qvel.clone()
         self._control.copy_(target)

@@ -1,0 +1,88 @@
+"""A training run on disk: a folder with what it was made of, its last checkpoint and its curves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phuma.errors import ReadError
+from phuma.files.arrays import load_npz
+from phuma.files.atomic import save_npz, write_atomic
+from phuma.files.probe import Probe
+from phuma.learning.config import LearnCfg
+from phuma.rotations import Array
+
+FORMAT, VERSION = "phuma-run", 1
+
+
+@dataclass(frozen=True)
+class RunInfo:
+    """What a run was made of; written before it begins."""
+
+    robot: str
+    joint_names: tuple[str, ...]
+    cfg: LearnCfg
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """Where the motions came from: plain values"""
+    motions: int = 0
+    version: str = ""
+    """Of phuma"""
+
+
+class RunFolder:
+    """`run.json`, `checkpoint.npz` (no pickle), `events...` for TensorBoard."""
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+        self.description, self.checkpoint = self.root / "run.json", self.root / "checkpoint.npz"
+
+    def begin(self, info: RunInfo) -> None:
+        """Make the folder; an earlier run in it is an error."""
+        if self.description.exists():
+            raise ReadError(self.root, "holds a run already: go on with --resume, or choose another folder")
+        self.root.mkdir(parents=True, exist_ok=True)
+        document = {"format": FORMAT, "format_version": VERSION, **asdict(info)}
+        text = json.dumps(document, indent=2) + "\n"
+        write_atomic(self.description, lambda f: f.write(text.encode()))
+
+    def info(self) -> RunInfo:
+        """What the run was made of; every fault of the file is a ReadError."""
+        try:
+            document = json.loads(self.description.read_text())
+            if document["format"] != FORMAT:
+                raise ValueError(f"format is {document['format']!r}, expected {FORMAT!r}")
+            if document["format_version"] > VERSION:
+                raise ValueError(f"is of version {document['format_version']}, newer than this program's {VERSION}")
+            known = {f.name: f for f in fields(LearnCfg)}
+            values = {name: value for name, value in document["cfg"].items() if name in known}
+            cfg = LearnCfg(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+            return RunInfo(
+                robot=str(document["robot"]),
+                joint_names=tuple(document["joint_names"]),
+                cfg=cfg,
+                data=document["data"],
+                motions=int(document["motions"]),
+                version=str(document["version"]),
+            )
+        except FileNotFoundError:
+            raise ReadError(self.root, "is not a training run: there is no run.json in it") from None
+        except (ValueError, KeyError, TypeError, AttributeError) as e:
+            raise ReadError(self.description, f"is damaged: {type(e).__name__} {e}") from None
+
+    def save(self, arrays: Mapping[str, Array]) -> None:
+        """Take the place of the last checkpoint, whole or not at all."""
+        save_npz(self.checkpoint, {"format": np.array(FORMAT), **arrays})
+
+    def load(self) -> dict[str, Array]:
+        """The last checkpoint; it is never unpickled, and one that is cut short is a ReadError."""
+        if not self.checkpoint.exists():
+            raise ReadError(self.root, "has no checkpoint yet: train it for a minute first")
+        arrays = load_npz(self.checkpoint, Probe(self.checkpoint).arrays)
+        if str(arrays.pop("format", "")) != FORMAT:
+            raise ReadError(self.checkpoint, f"is not a checkpoint of a {FORMAT}")
+        return arrays

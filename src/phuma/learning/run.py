@@ -58,13 +58,13 @@ class RunFolder:
                 raise ValueError(f"format is {document['format']!r}, expected {FORMAT!r}")
             if document["format_version"] > VERSION:
                 raise ValueError(f"is of version {document['format_version']}, newer than this program's {VERSION}")
-            known = {f.name: f for f in fields(LearnCfg)}
-            values = {name: value for name, value in document["cfg"].items() if name in known}
-            cfg = LearnCfg(**{n: tuple(v) if isinstance(v, list) else v for n, v in values.items()})
+            known = {f.name for f in fields(LearnCfg)}
+            given = {name: value for name, value in document["cfg"].items() if name in known}
+            cfg: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
             return RunInfo(
                 robot=str(document["robot"]),
                 joint_names=tuple(document["joint_names"]),
-                cfg=cfg,
+                cfg=LearnCfg(**cfg),
                 data=document["data"],
                 motions=int(document["motions"]),
                 version=str(document["version"]),

@@ -72,8 +72,8 @@ class Trainer:
         self.net.see(self.storage.flat())
         if not all(math.isfinite(v) for v in told.values()) or not self._finite():
             raise Diverged(
-                f"training diverged in iteration {self.iterations}: numbers that mean nothing; the checkpoint before it "
-                "is kept. Try another seed or a smaller learning rate"
+                f"training diverged in iteration {self.iterations}: its numbers mean nothing any more; the checkpoint "
+                "before it is kept. Try another seed or a smaller learning rate"
             )
         self.iterations += 1
         self.steps += self.cfg.environments * self.cfg.horizon

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
 
 import numpy as np
 
 from phuma.learning.library import MotionLibrary
+from phuma.learning.policy import Policy
 from phuma.learning.references import expand
 from phuma.learning.simulation.interface import Simulation
 from phuma.learning.simulation.model import CONTROL_RATE
 from phuma.learning.state import State
-from phuma.learning.task import Disturbances, Observation, Tracking
+from phuma.learning.task import Disturbances, Tracking
 from phuma.learning.tensors import to_numpy
 from phuma.rollout import Rollout
 from phuma.rotations import Array
@@ -22,16 +22,6 @@ START = 0.2
 AT_A_TIME = 256
 """robots"""
 NEVER = np.iinfo(np.int64).max
-
-
-class Policy(Protocol):
-    """What acts."""
-
-    base: str
-    """What its actions are added to: one of `feedforward.BASES`"""
-
-    def act(self, observation: Observation, features: Array) -> Array:
-        """(E, N) actions; the observation's future is rows of `features`."""
 
 
 def attempt(

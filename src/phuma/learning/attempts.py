@@ -62,9 +62,10 @@ def _together(
         ended[failed & (ended == NEVER)] = len(path)
         path.append(task.state)
 
-    task = Tracking(library.robot, simulation, references, lambda rows: first[rows], rng, disturbances, note)
+    steps = int((last - first).max())
+    task = Tracking(library.robot, simulation, references, lambda rows: first[rows], rng, disturbances, note, steps)
     path.append(task.state)
-    for _ in range(int((last - first).max())):
+    for _ in range(steps):
         task.step(policy.act(task.observe(), task.references.features))
     root_pos, root_quat, joint_pos = (
         np.stack([to_numpy(getattr(state, name)) for state in path]) for name in ("root_pos", "root_quat", "joint_pos")

@@ -21,7 +21,7 @@ from phuma.rotations import Array
 ACTION_SHARE = 0.25
 """Of a motor's torque limit that an action of 1 asks for, at a standstill: BeyondMimic's"""
 LONGEST = round(10.0 * CONTROL_RATE)
-"""control steps of an attempt"""
+"""control steps of an attempt while learning"""
 Observation = dict[str, Tensor]
 """By the names of groups: `proprioception`, `goal` and `future` are the actor's; `critic` and `future` the critic's.
 `future` is (E, 20) rows of the references' `features`: many robots see the same frames"""
@@ -69,8 +69,10 @@ class Tracking:
         rng: np.random.Generator,
         disturbances: Disturbances = Disturbances(),  # noqa: B008 (it is frozen)
         on_step: Callable[[Array, Array], None] = lambda frames, failed: None,
+        longest: int = LONGEST,
     ) -> None:
         self.robot, self.simulation, self.rng, self.disturbances = robot, simulation, rng, disturbances
+        self.longest = longest
         self.anchor = robot.key_bodies.index(robot.anchor_body)
         example = simulation.state().root_pos
         self._to = lambda array: like(example, np.ascontiguousarray(array))
@@ -117,7 +119,7 @@ class Tracking:
             | diverged
         )
         failed = to_numpy(terminated)
-        over = (coming >= self.references.last[self.references.clip_of[coming]]) | (self.age >= LONGEST)
+        over = (coming >= self.references.last[self.references.clip_of[coming]]) | (self.age >= self.longest)
         truncated = over & ~failed
         self.action = action
         self.on_step(coming, failed)

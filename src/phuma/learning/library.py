@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -50,6 +50,13 @@ class MotionLibrary:
         self.categories.append(category)
         self.motions.append(at_control_rate(motion.reordered(self.robot.joint_names)))
 
+    def part(self, numbers: Sequence[int] | Array) -> MotionLibrary:
+        """Some of the motions, each once, in the library's order."""
+        own = sorted({int(n) for n in numbers})
+        return MotionLibrary(
+            self.robot, [self.names[n] for n in own], [self.categories[n] for n in own], [self.motions[n] for n in own]
+        )
+
 
 def library_of(robot: Robot, motions: Iterable[tuple[str, RobotMotion, str | None]]) -> MotionLibrary:
     """Of names, motions and categories; those that no robot can be asked to follow are left out."""
@@ -79,6 +86,9 @@ def fault(motion: RobotMotion, robot: Robot) -> str | None:
     """Why no robot can be asked to follow this motion; None if one can."""
     if motion.robot != robot.name:
         return f"is of robot {motion.robot}, not {robot.name}"
+    for name in robot.joint_names:
+        if name not in motion.joint_names:
+            return f"has no joint {name}"
     if motion.duration < SHORTEST:
         return f"lasts {motion.duration:.2f} s; at least {SHORTEST} s are needed"
     motion = motion.reordered(robot.joint_names)

@@ -64,7 +64,7 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, base: str) -> R
         states.append(
             kinematics.state(qpos[:, :3], qpos[:, 3:7], velocity[:, :3], velocity[:, 3:6], qpos[:, 7:], velocity[:, 6:])
         )
-        targets.append(BASES[base](robot, qpos, velocity, acceleration).astype(np.float32))
+        targets.append(between(BASES[base](robot, qpos, velocity, acceleration)).astype(np.float32))
     lengths = np.array([len(s) for s in states])
     state = State(*(np.concatenate([getattr(s, f.name) for s in states]) for f in fields(State)))
     first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
@@ -77,6 +77,11 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, base: str) -> R
         base=np.concatenate(targets),
         features=future_features(state),
     )
+
+
+def between(target: Array) -> Array:
+    """(T, N) the mean of each frame and the one before it: what is aimed at on the way from one to the other."""
+    return np.concatenate([target[:1], 0.5 * (target[1:] + target[:-1])])
 
 
 def derivatives(qpos: Array) -> tuple[Array, Array]:

@@ -1,0 +1,205 @@
+"""Policies trained on embedded motions and judged: one of each type, many motions at once, motions put on the robot in
+different ways, and with and without randomisation.
+
+    python benchmarks/tracking.py types [--workers 2] [--minutes 60]
+
+A study is a list of trainings. Each is judged at every tenth of its steps; a result is a line of
+benchmarks/tracking.jsonl as soon as it is there, and what is there is not done again, so that a study can be stopped at
+any time and go on later. `tables` writes docs/tables/tracking_*.md from what there is.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).with_suffix(".jsonl")
+JUDGED = 10
+"""times in a training"""
+KINDS = ("stand", "reach", "bend", "twist", "turn", "kick", "squat", "lunge", "jump", "walk", "run")
+MANY = tuple((kind, seed) for kind in ("stand", "reach", "bend", "twist", "turn", "squat", "lunge", "walk") for seed in (1, 2))
+UNSEEN = tuple((kind, seed) for kind, _ in MANY[::2] for seed in (11, 12))
+FEW = (("stand", 1), ("squat", 1), ("turn", 1), ("walk", 1))
+METHODS = ("ik", "gmr", "sink", "physink")
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training and how it is judged."""
+
+    study: str
+    name: str
+    motions: tuple[tuple[str, int], ...]
+    """type and seed of each"""
+    steps: int
+    seed: int = 0
+    method: str = "physink+collision"
+    unseen: tuple[tuple[str, int], ...] = ()
+    """motions that it is judged by besides"""
+    episodes: int = 32
+    """of each motion"""
+    cfg: dict[str, Any] = field(default_factory=dict)
+    disturbed: bool = False
+    """judged with noise and pushes too"""
+
+    @property
+    def key(self) -> str:
+        return f"{self.study}/{self.name}/{self.seed}"
+
+
+def studies() -> dict[str, list[Training]]:
+    million = 1_000_000
+    of_type = [
+        Training("types", kind, ((kind, 0),), {"stand": 1, "walk": 4}.get(kind, 2) * million) for kind in KINDS
+    ]
+    many = [
+        Training("many", name, MANY, 4 * million, seed, unseen=UNSEEN, episodes=4, cfg={"future": future})
+        for seed in (0, 1)
+        for name, future in (("future", True), ("no future", False))
+    ]
+    methods = [
+        Training("methods", method, FEW, 2 * million, seed, method=method, episodes=8)
+        for seed in (0, 1, 2)
+        for method in METHODS
+    ]
+    disturbed = [
+        Training("disturbed", name, (("stand", 0),), 2 * million, seed, cfg={"randomize": on}, disturbed=True)
+        for seed in (0, 1)
+        for name, on in (("plain", False), ("randomized", True))
+    ]
+    return {"types": of_type, "many": many, "methods": methods, "disturbed": disturbed}
+
+
+def done() -> dict[str, list[dict[str, Any]]]:
+    """Results by training, as far as they go."""
+    out: dict[str, list[dict[str, Any]]] = {}
+    if RESULTS.exists():
+        for line in RESULTS.read_text().splitlines():
+            row = json.loads(line)
+            out.setdefault(row["key"], []).append(row)
+    return out
+
+
+def train(training: Training, folder: Path) -> None:
+    """Train, judge, and append results; goes on from a checkpoint in `folder`."""
+    import torch
+
+    torch.set_num_threads(1)
+    from phuma.learning.config import PRESETS
+    from phuma.learning.run import RunFolder, RunInfo
+    from phuma.learning.trainer import Trainer
+
+    library, motions = library_of_motions(training.motions, training.method)
+    unseen = library_of_motions(training.unseen, training.method) if training.unseen else None
+    cfg = replace(PRESETS["cpu"], seed=training.seed, **training.cfg)
+    trainer = Trainer(library, cfg, threads=1)
+    run = RunFolder(folder / training.key.replace("/", "_").replace(" ", "_"))
+    if run.description.exists():
+        trainer.restore(run.load())
+    else:
+        run.begin(RunInfo(library.robot.name, library.robot.joint_names, cfg, {"benchmark": training.key}, len(library)))
+    rows = done().get(training.key, [])
+    cpu = rows[-1]["cpu_seconds"] if rows else 0.0
+    clock = time.process_time()
+    for part in range(1, JUDGED + 1):
+        if trainer.steps >= part * training.steps / JUDGED and any(r["part"] == part for r in rows):
+            continue
+        while trainer.steps < part * training.steps / JUDGED:
+            told = trainer.iterate()
+        cpu, clock = cpu + time.process_time() - clock, time.process_time()
+        row = {
+            "key": training.key, "part": part, "steps": trainer.steps, "cpu_seconds": round(cpu, 1),
+            "cfg": asdict(cfg), "method": training.method, "reward": told["reward"],
+            "seen": judged(trainer, library, motions, training.episodes),
+        }  # fmt: skip
+        if unseen:
+            row["unseen"] = judged(trainer, *unseen, training.episodes)
+        if training.disturbed:
+            row["disturbed"] = judged(trainer, library, motions, training.episodes, noise=1.0, pushes=True)
+        if part == JUDGED:
+            row["seen_training_physics"] = judged(trainer, library, motions, training.episodes, substeps=cfg.substeps)
+        run.save(trainer.snapshot())
+        with RESULTS.open("a") as f:
+            f.write(json.dumps(row) + "\n")
+        clock = time.process_time()
+        total = row["seen"]["total"]
+        print(f"{training.key} {trainer.steps / 1e6:.2f}M {cpu:.0f} s SR@0.5 {total['success_0.5']:.0f}", flush=True)
+
+
+def library_of_motions(motions: tuple[tuple[str, int], ...], method: str) -> tuple[Any, dict[str, Any]]:
+    """The motions on the G1, as a library and by name."""
+    from phuma.learning.library import library_of
+    from phuma.robots import load_robot
+    from phuma.sources.synth import generate
+    from phuma.workflow import retarget
+
+    robot = load_robot("g1")
+    made = {f"{kind}_{seed}": (retarget(generate(kind, seed=seed).motion, robot, method), kind) for kind, seed in motions}
+    return library_of(robot, ((name, motion, kind) for name, (motion, kind) in made.items())), made
+
+
+def judged(
+    trainer: Any, library: Any, motions: dict[str, Any], episodes: int, substeps: int = 4, noise: float = 0.0, pushes: bool = False
+) -> dict[str, Any]:
+    """Success and errors of the policy's mean action, from the motions' first frames."""
+    from phuma.dataset.category import GROUPS
+    from phuma.evaluation import ERRORS, SHARES, judge, summarise
+    from phuma.learning.attempts import START, attempt
+    from phuma.learning.simulation.native import NativeSimulation
+    from phuma.learning.task import Disturbances
+    from phuma.learning.torch_policy import TorchPolicy
+
+    def simulation(robots: int) -> NativeSimulation:
+        return NativeSimulation(library.robot, robots, substeps, threads=1)
+
+    policy = TorchPolicy(trainer.net, trainer.cfg)
+    found = attempt(policy, library, simulation, episodes, Disturbances(noise=noise, pushes=pushes, start=START))
+    scores = [judge(r, motions[r.motion][0], library.robot, motions[r.motion][1]) for r in found]
+    summary = summarise(scores, GROUPS)
+
+    def short(entry: dict[str, Any]) -> dict[str, Any]:
+        values = {n: entry[n] for n in (*SHARES, *ERRORS)} | {"interval": entry["interval"]["success_0.5"]}
+        return values | {"rollouts": entry["rollouts"]}
+
+    return {"total": short(summary["total"]), "motions": {m["motion"]: short(m) for m in summary["motions"]}}
+
+
+def queue(study: str) -> Iterator[Training]:
+    finished = {key for key, rows in done().items() if any(r["part"] == JUDGED for r in rows)}
+    yield from (t for t in studies()[study] if t.key not in finished)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=[*studies(), "tables", "one"])
+    parser.add_argument("key", nargs="?", help="of a training, for `one`")
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--folder", type=Path, default=Path("tracking-runs"), help="where checkpoints go")
+    args = parser.parse_args()
+    if args.study == "one":
+        train(next(t for s in studies().values() for t in s if t.key == args.key), args.folder)
+        return
+    if args.study == "tables":
+        import tracking_tables
+
+        tracking_tables.write(done())
+        return
+    waiting, running = list(queue(args.study)), []
+    while waiting or running:
+        running = [p for p in running if p.poll() is None]
+        while waiting and len(running) < args.workers:
+            command = [sys.executable, __file__, "one", waiting.pop(0).key, "--folder", str(args.folder)]
+            running.append(subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}))
+        time.sleep(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -102,6 +102,7 @@ class Tracking:
 
     def step(self, action: Tensor) -> Step:
         """One control step with these actions, (E, N)."""
+        self._push()
         coming = self.frame + 1
         target = self.references.base[coming] + self.scale * action
         self.simulation.step(target if self.bias is None else target - self.bias)
@@ -127,7 +128,6 @@ class Tracking:
         if truncated.any():
             rows = np.flatnonzero(truncated)
             final = self._observe(rows, self.state[rows])
-        self._push()
         done = np.flatnonzero(failed | truncated)
         if len(done):
             self._begin(done)
@@ -138,7 +138,7 @@ class Tracking:
         """Where every robot is in what."""
         tensors = {"qpos": self.simulation.qpos, "qvel": self.simulation.qvel, "action": self.action}
         own = {"frame": self.frame, "age": self.age, "wait": self.wait}
-        return own | {name: to_numpy(value) for name, value in tensors.items()}
+        return {name: to_numpy(value).copy() for name, value in (own | tensors).items()}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Go on from a snapshot."""

@@ -11,7 +11,19 @@ import phuma
 
 SOURCE = Path(phuma.__file__).parent
 STAGES = {"sources", "curation", "retargeting", "dataset", "evaluation", "learning", "view"}
-WIRING = {"building", "cli", "importing", "libraries", "policies", "showing", "tracks", "workflow", "__main__", "__init__"}
+WIRING = {
+    "building",
+    "cli",
+    "importing",
+    "libraries",
+    "policies",
+    "showing",
+    "tracks",
+    "training",
+    "workflow",
+    "__main__",
+    "__init__",
+}
 
 
 def imported(file: Path) -> set[str]:

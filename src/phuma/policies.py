@@ -16,7 +16,7 @@ from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import judge, summarise
 from phuma.learning.attempts import START, attempt
 from phuma.learning.library import MotionLibrary
-from phuma.learning.policy import Policy
+from phuma.learning.policy import Policy, PolicyInfo
 from phuma.learning.run import RunFolder
 from phuma.learning.simulation.model import CONTROL_RATE
 from phuma.learning.simulation.native import NativeSimulation
@@ -98,7 +98,7 @@ def _nothing(data: Dataset, robot: Robot, where: str | None, split: str | None, 
     others = sorted({str(entry.row["split"]) for entry in entries})
     return (
         f"the {split} split of {data.root} is empty{under}: all {len(entries)} kept clips of {robot.name} are in "
-        f"{', '.join(others)}; splits follow from the recordings' names, a tenth of many is in test"
+        f"{', '.join(others)}. Splits follow from the recordings' names; about a tenth of many recordings is in test"
     )
 
 
@@ -138,14 +138,18 @@ def try_out(
     is times the paper's. A single episode begins on the reference, several begin somewhat off it, each elsewhere.
     `tell` is called after each rollout."""
     policy.info.check(library.robot)
-    substeps = max(FINE, policy.info.substeps) if full_collision else policy.info.substeps
     disturbances = Disturbances(noise=noise, pushes=pushes, start=START if episodes > 1 else 0.0)
-    simulation = partial(NativeSimulation, library.robot, substeps=substeps)
+    simulation = partial(NativeSimulation, library.robot, substeps=physics_steps(policy.info, full_collision))
     out = []
     for rollout in attempt(policy, library, simulation, episodes, disturbances, seed):
         out.append(rollout)
         tell()
     return out
+
+
+def physics_steps(info: PolicyInfo, full_collision: bool) -> int:
+    """A control step."""
+    return max(FINE, info.substeps) if full_collision else info.substeps
 
 
 def judge_rollouts(rollouts: Iterable[Rollout], library: MotionLibrary) -> dict[str, Any]:

@@ -65,8 +65,9 @@ def _together(
     steps = int((last - first).max())
     task = Tracking(library.robot, simulation, references, lambda rows: first[rows], rng, disturbances, note, steps)
     path.append(task.state)
-    for _ in range(steps):
-        task.step(policy.act(task.observe(), task.references.features))
+    observation = task.observe()
+    while ((ended == NEVER) & (last - first >= len(path))).any():
+        observation = task.step(policy.act(observation, task.references.features)).observation
     root_pos, root_quat, joint_pos = (
         np.stack([to_numpy(getattr(state, name)) for state in path]) for name in ("root_pos", "root_quat", "joint_pos")
     )

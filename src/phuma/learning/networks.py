@@ -28,8 +28,13 @@ class Normaliser(nn.Module):
         self.register_buffer("var", torch.ones(width))
         self.register_buffer("count", torch.zeros(()))
 
+    @property
+    def std(self) -> Tensor:
+        """Not less than 0.01, so that what hardly ever changes is not blown up when it does."""
+        return self.var.sqrt() + 1e-2
+
     def forward(self, x: Tensor) -> Tensor:
-        return (x - self.mean) / (self.var.sqrt() + 1e-2)
+        return (x - self.mean) / self.std
 
     @torch.no_grad()
     def update(self, x: Tensor) -> None:

@@ -75,8 +75,8 @@ class PolicyInfo:
     algo: str
     data: Mapping[str, Any] = field(default_factory=dict)
     """What it learned from: plain values, with an `id`"""
-    version: str = ""
-    """Of the phuma that trained it"""
+    phuma: str = ""
+    """Version that trained it"""
     control_rate: float = CONTROL_RATE
     """Hz"""
 
@@ -118,8 +118,14 @@ class PolicyInfo:
 
 def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
     """What `as_plain` gave; raises KeyError, TypeError or ValueError where it cannot be."""
-    given = {f.name: values[f.name] for f in fields(PolicyInfo)}
-    info = PolicyInfo(**{name: tuple(v) if isinstance(v, list) else v for name, v in given.items()})
+    given: dict[str, Any] = {}
+    for f in fields(PolicyInfo):
+        value = values[f.name]
+        given[f.name] = tuple(value) if isinstance(value, list) else value
+    info = PolicyInfo(**given)
+    names = (info.robot, info.algo, info.anchor_body, info.phuma, *info.joint_names, *info.key_bodies)
+    if not all(isinstance(name, str) for name in names) or not isinstance(info.future, bool):
+        raise ValueError("names have to be texts, and future true or false")
     if info.base not in BASES_ABOUT:
         raise ValueError(f"base is {info.base!r}; there are: {', '.join(BASES_ABOUT)}")
     for name in ("default_pose", "stiffness", "damping", "torque_limit", "action_scale"):
@@ -141,7 +147,7 @@ def numbers_of(robot: Robot) -> dict[str, Array]:
 
 def info_of(run: RunInfo, robot: Robot) -> PolicyInfo:
     """Of the policy of a run."""
-    numbers = {name: tuple(float(v) for v in values) for name, values in numbers_of(robot).items()}
+    numbers: dict[str, Any] = {name: tuple(float(v) for v in values) for name, values in numbers_of(robot).items()}
     return PolicyInfo(
         robot=run.robot,
         joint_names=run.joint_names,
@@ -152,7 +158,7 @@ def info_of(run: RunInfo, robot: Robot) -> PolicyInfo:
         substeps=run.cfg.substeps,
         algo=run.cfg.algo,
         data=dict(run.data),
-        version=run.version,
+        phuma=run.version,
         **numbers,
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from phuma.errors import ReadError
+from phuma.errors import ConfigError, ReadError
 from phuma.files.arrays import load_npz
 from phuma.files.atomic import save_npz, write_atomic
 from phuma.files.probe import Probe
@@ -42,13 +42,19 @@ class RunFolder:
         self.description, self.checkpoint = self.root / "run.json", self.root / "checkpoint.npz"
 
     def begin(self, info: RunInfo) -> None:
-        """Make the folder; an earlier run in it is an error."""
-        if self.description.exists():
-            raise ReadError(self.root, "holds a run already: go on with --resume, or choose another folder")
+        """Make the folder; an earlier run in it is an error, and so is anything else."""
+        self.check_free()
         self.root.mkdir(parents=True, exist_ok=True)
         document = {"format": FORMAT, "format_version": VERSION, **asdict(info)}
         text = json.dumps(document, indent=2) + "\n"
         write_atomic(self.description, lambda f: f.write(text.encode()))
+
+    def check_free(self) -> None:
+        """That a run can begin here without overwriting anything."""
+        if self.description.exists():
+            raise ConfigError(f"{self.root} holds a run already: go on with --resume, or choose another folder")
+        if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
+            raise ConfigError(f"{self.root} exists and is not an empty folder; choose another one")
 
     def info(self) -> RunInfo:
         """What the run was made of; every fault of the file is a ReadError."""
@@ -85,4 +91,7 @@ class RunFolder:
         arrays = load_npz(self.checkpoint, Probe(self.checkpoint).arrays)
         if str(arrays.pop("format", "")) != FORMAT:
             raise ReadError(self.checkpoint, f"is not a checkpoint of a {FORMAT}")
+        for name, value in arrays.items():
+            if value.dtype.kind == "f" and not np.isfinite(value).all():
+                raise ReadError(self.checkpoint, f"holds numbers that mean nothing (NaN or infinite), in {name}")
         return arrays

@@ -1,0 +1,124 @@
+"""How well a policy tracks the clips of a dataset: success rates and errors with intervals, in total and by category,
+and the worst clips. docs/evaluation.md says what each number is.
+
+Simulated is with the physics that the policy was trained with; --full-collision takes physics steps of 5 ms. All
+collision shapes of the robot's model are there in both, as they cost next to nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from phuma.cli.options import command_parser
+from phuma.cli.table import aligned
+from phuma.cli.train import reading_bar, telling
+from phuma.errors import ConfigError
+from phuma.evaluation import table, worst
+from phuma.learning.library import MotionLibrary
+from phuma.learning.policy import PolicyInfo
+from phuma.policies import SPLITS, dataset_library, judge_rollouts, load_policy, physics_steps, robot_named, try_out
+from phuma.robots import load_robot
+from phuma.rollout import Rollout
+from phuma.rollout_file import save_rollout
+
+
+def main(argv: Sequence[str]) -> int:
+    args = parser().parse_args(argv)
+    check_numbers(args)
+    own = load_robot(args.robot) if args.robot else None
+    policy = load_policy(args.policy, own)
+    robot = own or robot_named(policy.info.robot)
+    split = None if args.split == "all" else args.split
+    library = dataset_library(args.dataset, robot, args.where, split, reading_bar)
+    rollouts = tried(policy, library, args)
+    if args.out is not None:
+        write_rollouts(args.out, rollouts)
+    document = {
+        **judge_rollouts(rollouts, library),
+        "policy": {"robot": robot.name, "algo": policy.info.algo, "data": dict(policy.info.data)},
+        "split": args.split,
+        "physics": physics(policy.info, args),
+        "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
+    }
+    print(json.dumps(document) if args.json else "\n".join(lines(document, library, args)))
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    out = command_parser("evaluate", __doc__)
+    out.add_argument("policy", type=Path, metavar="POLICY", help="a RUN of `phuma train`, or a policy.onnx")
+    out.add_argument("dataset", type=Path, metavar="DATASET", help="a folder made by `phuma build` or `phuma import`")
+    out.add_argument("--split", default="test", choices=(*SPLITS, "all"), help="which clips (default: test)")
+    out.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
+    out.add_argument("--full-collision", action="store_true", help="physics steps of 5 ms")
+    out.add_argument("--noise", type=float, default=0.0, metavar="S", help="times the paper's noise of observations")
+    out.add_argument("--pushes", action="store_true", help="push the robot every 1 to 3 s, as the paper does")
+    out.add_argument(
+        "--episodes", type=int, default=1, metavar="N",
+        help="rollouts a clip; one begins on the reference, several somewhat off it (default: 1)",
+    )  # fmt: skip
+    out.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
+    out.add_argument("--robot", metavar="FOLDER", help="of the policy's robot, if it is your own")
+    out.add_argument("--out", type=Path, metavar="DIR", help="write every rollout there, CLIP.EPISODE.npz")
+    out.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+    return out
+
+
+def check_numbers(args: argparse.Namespace) -> None:
+    for name, least, most in (("episodes", 1, 10_000), ("noise", 0.0, 100.0), ("seed", 0, 2**32 - 1)):
+        if not least <= getattr(args, name) <= most:
+            raise ConfigError(f"--{name} {getattr(args, name):g}; expected {least:g} to {most:g}")
+    if args.out is not None and args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
+        raise ConfigError(f"{args.out} exists and is not an empty folder; choose another one for the rollouts")
+
+
+def tried(policy: Any, library: MotionLibrary, args: argparse.Namespace) -> list[Rollout]:
+    from tqdm import tqdm
+
+    with tqdm(total=len(library) * args.episodes, unit="rollout", disable=None, file=sys.stderr, leave=False) as bar:
+        return try_out(
+            policy, library, args.full_collision, args.noise, args.pushes, args.episodes, args.seed, bar.update
+        )
+
+
+def physics(info: PolicyInfo, args: argparse.Namespace) -> dict[str, Any]:
+    """What was simulated."""
+    step = 1000 / info.control_rate / physics_steps(info, args.full_collision)
+    return {
+        "step_ms": step, "collision": "all shapes", "noise": args.noise, "pushes": args.pushes,
+        "episodes": args.episodes, "seed": args.seed,
+    }  # fmt: skip
+
+
+def write_rollouts(out: Path, rollouts: Sequence[Rollout]) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    seen: dict[str, int] = {}
+    for rollout in rollouts:
+        number = seen[rollout.motion] = seen.get(rollout.motion, -1) + 1
+        save_rollout(out / f"{rollout.motion}.{number}.npz", rollout)
+
+
+def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Namespace) -> list[str]:
+    """For a person."""
+    total, how = document["total"], document["physics"]
+    disturbed = [f"noise {args.noise:g} times the paper's"] * (args.noise > 0) + ["pushes"] * args.pushes
+    split = "both splits" if args.split == "all" else f"the {args.split} split"
+    out = [
+        f"{total['motions']} motions of {split}, {total['rollouts']} rollouts; physics steps of {how['step_ms']:g} ms, "
+        f"all collision shapes, {', '.join(disturbed) or 'no noise, no pushes'}",
+        *(telling(library)[1:]),
+        "",
+        aligned(*table(document)),
+        "",
+        "SR: success rate in percent [95 % interval]. Errors of successful motions: mm, mm/frame, mm/frame^2; degrees",
+        f"Tracked to the end without a termination, however far away: {total['tracked']:.1f} %",
+    ]
+    columns, rows = worst(document)
+    if rows:
+        out += ["", "The worst:", aligned(columns, rows)]
+    return out

@@ -1,0 +1,81 @@
+"""Hand a policy on, with nothing else needed to run it on a robot.
+
+  phuma policy export RUN --out policy.onnx              weights, normalisers, and in the metadata all the rest
+  phuma policy motion POLICY CLIP --out motion.npz       a motion with what that policy needs to follow it
+  phuma policy motion POLICY DATASET --clip ID --out motion.npz
+
+POLICY is a RUN or a policy.onnx. docs/learning.md says how to feed the one from the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from phuma.cli.options import command_parser
+from phuma.errors import ConfigError
+from phuma.learning.library import library_of
+from phuma.learning.reference_file import save_reference
+from phuma.learning.run import RunFolder
+from phuma.policies import load_policy, robot_named
+from phuma.robot_file import load_robot_motion
+from phuma.robot_motion import RobotMotion
+from phuma.robots import load_robot
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("policy", __doc__)
+    commands = parser.add_subparsers(dest="what", required=True, metavar="export|motion")
+    export = commands.add_parser("export", help="write the policy of a run as ONNX")
+    export.add_argument("run", type=Path, metavar="RUN", help="a folder made by `phuma train`")
+    motion = commands.add_parser("motion", help="write a motion for a policy")
+    motion.add_argument("policy", type=Path, metavar="POLICY", help="a RUN or a policy.onnx")
+    motion.add_argument("source", type=Path, metavar="CLIP", help="a robot motion, or a dataset and --clip")
+    motion.add_argument("--clip", metavar="ID", help="the clip of a dataset")
+    for command in (export, motion):
+        command.add_argument("--out", required=True, type=Path, metavar="FILE", help="what to write")
+        command.add_argument("--robot", metavar="FOLDER", help="of the policy's robot, if it is your own")
+    args = parser.parse_args(argv)
+    return {"export": _export, "motion": _motion}[args.what](args)
+
+
+def _export(args: argparse.Namespace) -> int:
+    from phuma.learning.export import export_policy
+    from phuma.learning.torch_policy import policy_of_run
+
+    folder = RunFolder(args.run)
+    robot = load_robot(args.robot) if args.robot else robot_named(folder.info().robot)
+    policy = policy_of_run(folder, robot)
+    export_policy(policy, args.out)
+    inputs = ", ".join(f"{group.name} {' x '.join(map(str, group.shape))}" for group in policy.info.groups)
+    print(f"{args.out}: a policy for {policy.info.robot}, {args.out.stat().st_size / 1e6:.1f} MB; inputs {inputs}")
+    print(f"A motion for it: phuma policy motion {args.out} DATASET --clip ID --out motion.npz")
+    return 0
+
+
+def _motion(args: argparse.Namespace) -> int:
+    own = load_robot(args.robot) if args.robot else None
+    policy = load_policy(args.policy, own)
+    robot = own or robot_named(policy.info.robot)
+    name, motion = _source(args, robot.name)
+    library = library_of(robot, [(name, motion, None)])
+    save_reference(args.out, library, 0, policy.info)
+    frames = len(library.motions[0])
+    print(f"{args.out}: {name} for {robot.name}, {frames} frames at {policy.info.control_rate:g} Hz")
+    return 0
+
+
+def _source(args: argparse.Namespace, robot: str) -> tuple[str, RobotMotion]:
+    if not args.source.is_dir():
+        if args.clip is not None:
+            raise ConfigError(f"--clip {args.clip}: {args.source} is a file, not a dataset")
+        return args.source.stem, load_robot_motion(args.source)
+    from phuma.dataset.dataset import Dataset
+
+    dataset = Dataset(args.source)
+    if args.clip is None:
+        raise ConfigError(
+            f'which clip of {args.source}? --clip ID; `phuma query {args.source} "SELECT clip FROM manifest"`'
+        )
+    return args.clip, dataset.entry(args.clip, robot).motion()

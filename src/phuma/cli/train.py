@@ -1,0 +1,210 @@
+"""Train a policy that makes a robot do, under physics, what the clips of a dataset show.
+
+Uses the train split. Clips that no robot can be asked to follow are left out and named. RUN gets run.json (what it is
+made of), checkpoint.npz (each minute and at the end) and curves for TensorBoard. Ctrl-C ends it with a checkpoint; the
+same command with --resume goes on from there. --minutes and --steps are of the whole run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from phuma.cli.options import command_parser
+from phuma.cli.table import harmless
+from phuma.errors import ConfigError
+from phuma.learning.config import ALGORITHMS, PRESETS, LearnCfg
+from phuma.learning.library import MotionLibrary
+from phuma.learning.run import RunFolder
+from phuma.policies import dataset_library
+from phuma.robots import load_robot
+
+MINUTES = 30.0
+"""Where neither --minutes nor --steps is given"""
+SHOWN = 5  # clips that are left out, a reason
+OF_A_NEW_RUN = ("algo", "preset", "randomize", "no_future", "seed")
+
+
+def main(argv: Sequence[str]) -> int:
+    args = parser().parse_args(argv)
+    folder, robot = RunFolder(args.out), load_robot(args.robot)
+    check_numbers(args)
+    if args.resume:
+        cfg, where = None, resumed_where(folder, args)
+    else:
+        folder.check_free()
+        cfg, where = configuration(args), args.where
+
+    from phuma.training import Budget, train_policy  # takes a second
+
+    library = dataset_library(args.dataset, robot, where, "train", reading_bar)
+    for line in telling(library):
+        print(line, flush=True)
+    budget = Budget(args.steps, MINUTES if args.minutes is None and args.steps is None else args.minutes)
+    print(until(budget.steps, budget.minutes), flush=True)
+    data = {"dataset": args.dataset.resolve().name, "split": "train", "where": where}
+    table = Table()
+    with stopping() as stopped:
+        train_policy(library, args.out, cfg, budget, data, args.device, lambda: bool(stopped), table)
+    print(f"The run is in {args.out}. What to do with it:")
+    for line in next_steps(args.out, args.dataset):
+        print(line)
+    if stopped:
+        raise KeyboardInterrupt
+    return 0
+
+
+def parser() -> argparse.ArgumentParser:
+    out = command_parser("train", __doc__)
+    out.add_argument("dataset", type=Path, metavar="DATASET", help="a folder made by `phuma build` or `phuma import`")
+    out.add_argument("--out", required=True, type=Path, metavar="RUN", help="the run's folder")
+    out.add_argument("--robot", default="g1", help="g1, h1_2, or a folder with model.xml and robot.json (default: g1)")
+    out.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
+    out.add_argument("--minutes", type=float, metavar="M", help=f"time to train (default: {MINUTES:g})")
+    out.add_argument("--steps", type=int, metavar="N", help="environment steps to train, instead of --minutes")
+    out.add_argument("--device", default="cpu", help="cpu, or cuda, which needs phuma[warp] (default: cpu)")
+    out.add_argument("--resume", action="store_true", help="go on with the run in RUN, as it was begun")
+    new = out.add_argument_group("a new run")
+    new.add_argument("--algo", help=f"{', '.join(ALGORITHMS)} (default: {LearnCfg.algo})")
+    new.add_argument("--preset", help=f"{', '.join(PRESETS)}: networks and values of learning (default: cpu)")
+    new.add_argument(
+        "--randomize", action="store_true", default=None,
+        help="robots that differ, noise and pushes as in the paper's table; always so with --preset paper",
+    )  # fmt: skip
+    new.add_argument(
+        "--no-future", action="store_true", default=None, help="a policy that does not see the coming 1.9 s"
+    )
+    new.add_argument("--seed", type=int, metavar="N", help="of all that is random (default: 0)")
+    return out
+
+
+def check_numbers(args: argparse.Namespace) -> None:
+    if args.minutes is not None and args.steps is not None:
+        raise ConfigError("--minutes and --steps: give one of them")
+    for name in ("minutes", "steps"):
+        value = getattr(args, name)
+        if value is not None and not 0 < value < 1e12:
+            raise ConfigError(f"--{name} {value:g}; expected more than 0")
+    if args.seed is not None and not 0 <= args.seed < 2**32:
+        raise ConfigError(f"--seed {args.seed}; expected 0 to {2**32 - 1}")
+
+
+def configuration(args: argparse.Namespace) -> LearnCfg:
+    """Of a new run."""
+    preset = args.preset or "cpu"
+    if preset not in PRESETS:
+        raise ConfigError(f"no preset {preset!r}; there are: {', '.join(PRESETS)}")
+    given: dict[str, Any] = {"algo": args.algo, "randomize": args.randomize, "seed": args.seed}
+    if args.no_future:
+        given["future"] = False
+    return replace(PRESETS[preset], **{name: value for name, value in given.items() if value is not None})
+
+
+def resumed_where(folder: RunFolder, args: argparse.Namespace) -> str | None:
+    """The condition that a run was begun with; options that would change what it is are an error."""
+    where = folder.info().data.get("where")
+    given = [name for name in OF_A_NEW_RUN if getattr(args, name) is not None]
+    if args.where not in (None, where):
+        given.append("where")
+    if given:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        raise ConfigError(f"{names}: the run in {folder.root} goes on as it was begun; leave that out")
+    return where
+
+
+def reading_bar(entries: list) -> Iterator:
+    from tqdm import tqdm
+
+    return iter(tqdm(entries, unit="clip", desc="reading", disable=None, file=sys.stderr, leave=False))
+
+
+def telling(library: MotionLibrary) -> list[str]:
+    """What is learned from, and what is not and why."""
+    minutes = library.frames / 3000
+    lines = [f"{len(library)} clips of {library.robot.name}, {minutes:.1f} minutes"]
+    if library.left_out:
+        lines.append(f"{len(library.left_out)} clips are left out:")
+        kinds = Counter(kind_of(reason) for _, reason in library.left_out)
+        for kind, count in kinds.most_common():
+            own = [(name, reason) for name, reason in library.left_out if kind_of(reason) == kind]
+            lines += [harmless(f"  {name}: {reason}") for name, reason in own[:SHOWN]]
+            if count > SHOWN:
+                lines.append(harmless(f"  ... and {count - SHOWN} more that {kind}"))
+    return lines
+
+
+def kind_of(reason: str) -> str:
+    """The words of a reason without its numbers."""
+    return " ".join(word for word in reason.split(":")[0].split() if not any(c.isdigit() for c in word))
+
+
+def until(steps: int | None, minutes: float | None) -> str:
+    how = f"{steps:,} environment steps" if steps is not None else f"{minutes:g} minutes"
+    return f"Training for {how}; Ctrl-C ends it with a checkpoint, --resume goes on"
+
+
+class Table:
+    """A row every few seconds."""
+
+    columns = ("time", "steps", "steps/s", "reward", "failed", "tracked", "SR@0.5", "SR@0.15", "g-mpjpe")
+    widths = (8, 12, 8, 8, 7, 8, 7, 8, 8)
+
+    def __init__(self) -> None:
+        self._rows = 0
+
+    def __call__(self, now: Any) -> None:
+        """`now` is a `training.Progress`"""
+        if self._rows % 20 == 0:
+            print("".join(c.rjust(w) for c, w in zip(self.columns, self.widths)), flush=True)
+        self._rows += 1
+        look = ["-"] * 4
+        if now.look is not None:
+            error = now.look["up_to_failure"]["mpjpe_global_mm"]
+            look = [f"{now.look[name]:.0f} %" for name in ("tracked", "success_0.5", "success_0.15")]
+            look.append("-" if error is None else f"{error:.0f} mm")
+        cells = [
+            f"{int(now.seconds) // 60}:{int(now.seconds) % 60:02d}",
+            f"{now.steps:,}",
+            f"{now.rate:,.0f}",
+            f"{now.values['reward']:.4f}",
+            f"{100 * now.values['failed_share']:.0f} %",
+            *look,
+        ]
+        print("".join(c.rjust(w) for c, w in zip(cells, self.widths)), flush=True)
+
+
+@contextmanager
+def stopping() -> Iterator[list[int]]:
+    """Ctrl-C and a polite kill are noted in a list and let an iteration end; a second one ends at once."""
+    noted: list[int] = []
+
+    def note(number: int, _: object) -> None:
+        if noted:
+            raise KeyboardInterrupt
+        noted.append(number)
+        print("stopping after this iteration ...", file=sys.stderr, flush=True)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def next_steps(run: Path, dataset: Path) -> list[str]:
+    commands = {
+        f"phuma evaluate {run} {dataset}": "how well it tracks, on clips that it has not seen",
+        f"phuma play {run} {dataset}": "watch it",
+        f"phuma policy export {run} --out policy.onnx": "hand it on",
+        f"tensorboard --logdir {run}": "curves",
+    }
+    width = max(map(len, commands))
+    return [f"  {command:{width}}  {about}" for command, about in commands.items()]

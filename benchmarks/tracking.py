@@ -25,7 +25,9 @@ RESULTS = Path(__file__).with_suffix(".jsonl")
 JUDGED = 10
 """times in a training"""
 KINDS = ("stand", "reach", "bend", "twist", "turn", "kick", "squat", "lunge", "jump", "walk", "run")
-MANY = tuple((kind, seed) for kind in ("stand", "reach", "bend", "twist", "turn", "squat", "lunge", "walk") for seed in (1, 2))
+MANY = tuple(
+    (kind, seed) for kind in ("stand", "reach", "bend", "twist", "turn", "squat", "lunge", "walk") for seed in (1, 2)
+)
 UNSEEN = tuple((kind, seed) for kind, _ in MANY[::2] for seed in (11, 12))
 FEW = (("stand", 1), ("squat", 1), ("turn", 1), ("walk", 1))
 METHODS = ("ik", "gmr", "sink", "physink")
@@ -57,9 +59,7 @@ class Training:
 
 def studies() -> dict[str, list[Training]]:
     million = 1_000_000
-    of_type = [
-        Training("types", kind, ((kind, 0),), {"stand": 1, "walk": 4}.get(kind, 2) * million) for kind in KINDS
-    ]
+    of_type = [Training("types", kind, ((kind, 0),), {"stand": 1, "walk": 4}.get(kind, 2) * million) for kind in KINDS]
     many = [
         Training("many", name, MANY, 4 * million, seed, unseen=UNSEEN, episodes=4, cfg={"future": future})
         for seed in (0, 1)
@@ -105,7 +105,9 @@ def train(training: Training, folder: Path) -> None:
     if run.description.exists():
         trainer.restore(run.load())
     else:
-        run.begin(RunInfo(library.robot.name, library.robot.joint_names, cfg, {"benchmark": training.key}, len(library)))
+        run.begin(
+            RunInfo(library.robot.name, library.robot.joint_names, cfg, {"benchmark": training.key}, len(library))
+        )
     rows = done().get(training.key, [])
     cpu = rows[-1]["cpu_seconds"] if rows else 0.0
     clock = time.process_time()
@@ -142,12 +144,20 @@ def library_of_motions(motions: tuple[tuple[str, int], ...], method: str) -> tup
     from phuma.workflow import retarget
 
     robot = load_robot("g1")
-    made = {f"{kind}_{seed}": (retarget(generate(kind, seed=seed).motion, robot, method), kind) for kind, seed in motions}
+    made = {
+        f"{kind}_{seed}": (retarget(generate(kind, seed=seed).motion, robot, method), kind) for kind, seed in motions
+    }
     return library_of(robot, ((name, motion, kind) for name, (motion, kind) in made.items())), made
 
 
 def judged(
-    trainer: Any, library: Any, motions: dict[str, Any], episodes: int, substeps: int = 4, noise: float = 0.0, pushes: bool = False
+    trainer: Any,
+    library: Any,
+    motions: dict[str, Any],
+    episodes: int,
+    substeps: int = 4,
+    noise: float = 0.0,
+    pushes: bool = False,
 ) -> dict[str, Any]:
     """Success and errors of the policy's mean action, from the motions' first frames."""
     from phuma.dataset.category import GROUPS

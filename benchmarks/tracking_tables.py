@@ -25,7 +25,18 @@ def write(results: Rows) -> None:
 
 
 def of_types(results: Rows) -> None:
-    head = ["type", "steps, M", "CPU s", "tracked", "SR@0.5", "SR@0.15", "at 10 ms: SR@0.5", "global, mm", "local, mm", "100 % first at, M"]
+    head = [
+        "type",
+        "steps, M",
+        "CPU s",
+        "tracked",
+        "SR@0.5",
+        "SR@0.15",
+        "at 10 ms: SR@0.5",
+        "global, mm",
+        "local, mm",
+        "100 % first at, M",
+    ]
     rows = []
     for key, parts in results.items():
         last = parts[-1]
@@ -45,7 +56,18 @@ def compared(name: str, title: str, label: str, groups: Sequence[str], note: str
 
     def table(results: Rows) -> None:
         kinds = list(dict.fromkeys(key.split("/")[1] for key in results))
-        head = [label, "judged on", "seeds", "steps, M", "SR@0.5", "of seeds", "SR@0.15", "progress", "global, mm", "local, mm"]
+        head = [
+            label,
+            "judged on",
+            "seeds",
+            "steps, M",
+            "SR@0.5",
+            "of seeds",
+            "SR@0.15",
+            "progress",
+            "global, mm",
+            "local, mm",
+        ]
         rows = []
         for kind in kinds:
             own = [parts for key, parts in results.items() if key.split("/")[1] == kind]
@@ -87,17 +109,25 @@ def number(value: float | None) -> str:
 
 
 NOTE = (
-    "Shares in percent of {} rollouts, from the motion's first frame with a first state a fifth of the paper's ranges off; "
-    "judged at 5 ms with all collision shapes, trained at 10 ms. Errors are of successful rollouts (0.5 m). Steps are "
+    "Shares in percent of {} rollouts, from the motion's first frame with a first state a fifth of the paper's ranges "
+    "off; judged at 5 ms with all collision shapes, trained at 10 ms. Errors are of successful rollouts (0.5 m). Steps are "
     "environment steps, CPU seconds those of one thread."
 )
 SEEDS = (
-    f"Means over seeds of the mean over the last {LAST} of ten judgements, ± twice the standard error over seeds; shares in "
-    "percent. Judged at 5 ms with all collision shapes. Errors are of successful rollouts (0.5 m)."
+    f"Means over seeds of the mean over the last {LAST} of ten judgements, ± twice the standard error over seeds; shares "
+    "in percent. Judged at 5 ms with all collision shapes. Errors are of successful rollouts (0.5 m)."
 )
 TABLES: dict[str, Callable[[Rows], None]] = {
     "types": of_types,
-    "many": compared("tracking_many", "One policy for sixteen motions, with and without the future", "policy", ("seen", "unseen"), SEEDS),
+    "many": compared(
+        "tracking_many",
+        "One policy for sixteen motions, with and without the future",
+        "policy",
+        ("seen", "unseen"),
+        SEEDS,
+    ),
     "methods": compared("tracking_methods", "Retargeting judged by tracking", "method", ("seen",), SEEDS),
-    "disturbed": compared("tracking_disturbed", "Trained with and without randomisation", "training", ("seen", "disturbed"), SEEDS),
+    "disturbed": compared(
+        "tracking_disturbed", "Trained with and without randomisation", "training", ("seen", "disturbed"), SEEDS
+    ),
 }

@@ -67,22 +67,26 @@ class NativeSimulation:
         self._diverged[:] = False
 
     def step(self, target: Array) -> None:
-        self._control[:] = target[:, None]
         with unreported():
-            self._threads.rollout(
-                self.models,
-                self._scratch,
-                self._now,
-                self._control,
-                nstep=self.substeps,
-                state=self._path,
-                sensordata=self._sensed,
-            )
+            self.bare(self._now, target)
         last = self._path[:, -1]
         # MuJoCo stops a robot that it warns of, and sets one whose numbers explode back to where its clock is at zero.
         stood = last[:, 0] < self._now[:, 0] + (self.substeps - 0.5) * self.model.opt.timestep
         self._diverged = stood | ~np.isfinite(last).all(axis=1) | ~np.isfinite(target).all(axis=1)
         self._now[:] = np.where(self._diverged[:, None], self._now, last)
+
+    def bare(self, start: Array, target: Array) -> None:
+        """Physics alone: from full states `start` (E, ...) one control step into the simulator's path."""
+        self._control[:] = target[:, None]
+        self._threads.rollout(
+            self.models,
+            self._scratch,
+            start,
+            self._control,
+            nstep=self.substeps,
+            state=self._path,
+            sensordata=self._sensed,
+        )
 
     def push(self, linear: Array, angular: Array) -> None:
         self.qvel[:, :3] += linear

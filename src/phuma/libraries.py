@@ -34,10 +34,12 @@ REMEMBERED = 32  # pieces and performances
 
 
 class DatasetLibrary:
-    """The clips of a dataset, kept or not. Nothing is written."""
+    """The clips of a dataset, kept or not, or those under a condition. Nothing is written."""
 
-    def __init__(self, root: Path, robots: Sequence[Robot]) -> None:
-        self._dataset = Dataset(root)
+    opening, comparing = "reading", "retargeting"
+
+    def __init__(self, root: Path, robots: Sequence[Robot], where: str | None = None) -> None:
+        self._dataset = Dataset(root) if where is None else Dataset(root).part(where)
         self._facets = facets(self._dataset)  # reads the manifest: what is wrong with it is told before anybody looks
         self._robots = {robot.name: robot for robot in robots}
         """That clips can be put on: those of the dataset, and others that were asked for"""
@@ -49,6 +51,9 @@ class DatasetLibrary:
 
     def find(self, request: Mapping[str, str]) -> dict[str, Any]:
         return asdict(search(self._dataset, search_of(request)))
+
+    def piece(self, clip: str, robot: str | None) -> Piece:
+        return piece_of_entry(self._entry(clip, robot))
 
     def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
         entry = self._entry(clip, robot)
@@ -72,10 +77,12 @@ class DatasetLibrary:
 class FilesLibrary:
     """Clips, recordings and robot motions, by file."""
 
+    opening, comparing = "reading", "retargeting"
+
     def __init__(
         self, paths: Sequence[Path], robots: Sequence[Robot], read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
     ) -> None:
-        pieces = [piece for path in paths for piece in pieces_of(path, read_cfg, curate_cfg)]
+        pieces = [piece for path in paths for piece in pieces_of(path, read_cfg, curate_cfg, robots)]
         self._pieces = {f"{k}": piece for k, piece in enumerate(pieces)}
         self._robots = {robot.name: robot for robot in robots}
         self._perform = Performances()
@@ -106,10 +113,13 @@ class FilesLibrary:
             "split": None, "kept": _is_kept(piece), "reasons": reasons, "label": None, "mirrored": False, "value": None,
         }  # fmt: skip
 
-    def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
+    def piece(self, clip: str, robot: str | None) -> Piece:
         if clip not in self._pieces:
             raise ConfigError(f"no motion {clip!r} is open")
-        piece = self._pieces[clip]
+        return self._pieces[clip]
+
+    def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
+        piece = self.piece(clip, robot)
         done = {} if piece.motion is None else {piece.motion.robot: piece.motion.report.get("method")}
         titles = method_titles(self._robots, piece, leave_out=done)
         here = None

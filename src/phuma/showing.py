@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +16,9 @@ from phuma.curation.frames import causes, clip_frames
 from phuma.curation.paper import FrameMetrics
 from phuma.dataset.dataset import Dataset, Entry
 from phuma.dataset.describe import load_description
+from phuma.dataset.formats.imported import Columns, imported
 from phuma.dataset.layout import Layout
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, PhumaError
 from phuma.files.probe import Probe
 from phuma.motion import Provenance
 from phuma.retargeting import DEFAULT_METHOD, FIVE, retarget_motion
@@ -26,6 +27,9 @@ from phuma.retargeting.frames import robot_frames
 from phuma.robot_file import is_robot_motion, load_robot_motion
 from phuma.robot_motion import RobotMotion
 from phuma.robots import Robot, load_robot
+from phuma.rollout import Rollout
+from phuma.rollout_file import FORMAT as ROLLOUT
+from phuma.rollout_file import is_rollout, load_rollout
 from phuma.rotations import Array
 from phuma.skeleton import REGIONS
 from phuma.sources import ReadCfg, read_all
@@ -95,9 +99,20 @@ class Piece:
         return start, start + (self.motion.duration if self.motion is not None else 0.0)
 
 
-def pieces_of(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None) -> list[Piece]:
-    """What any file of motion holds: a robot's motion, a clip, or a recording's people, each whole."""
+def pieces_of(
+    path: Path,
+    read_cfg: ReadCfg | None = None,
+    curate_cfg: CurateCfg | None = None,
+    robots: Sequence[Robot] = (),
+) -> list[Piece]:
+    """What any file of motion holds: a robot's motion or rollout, a clip, or a recording's people, each whole. A
+    rollout of a robot that is not built in needs it among `robots`."""
     probe = Probe(path)
+    if is_rollout(probe):
+        rollout = load_rollout(path)
+        named = {robot.name: robot for robot in robots}
+        motion = rollout_motion(rollout, named.get(rollout.robot) or load_robot(rollout.robot))
+        return [Piece(path.name, None, motion, facts=(("of", rollout.motion), *_origin(motion.provenance)), path=path)]
     if is_robot_motion(probe):
         entry = stored_entry(path)
         if entry is not None:
@@ -110,6 +125,17 @@ def pieces_of(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg
     curations = [curate(motion, curate_cfg) for motion in read_all(path, read_cfg)]
     names = [f"{path.name}, person {k + 1}" if len(curations) > 1 else path.name for k in range(len(curations))]
     return [_recording(name, curation, path) for name, curation in zip(names, curations)]
+
+
+def rollout_motion(rollout: Rollout, robot: Robot) -> RobotMotion:
+    """What a robot did, as a motion; contacts are judged by its own soles. Where it ended is a flag."""
+    if missing := set(robot.joint_names) - set(rollout.joint_names):
+        raise PhumaError(f"rollout of {rollout.motion!r}: no joint {min(missing)}, which {robot.name} has")
+    joints = rollout.joint_pos[:, [rollout.joint_names.index(name) for name in robot.joint_names]]
+    columns = Columns(rollout.root_pos, rollout.root_quat, joints, ("root_pos", "root_quat", "joint_pos"))
+    motion = imported(Path(rollout.motion), ROLLOUT, robot, rollout.rate, columns, "wxyz")
+    flags = () if rollout.terminated_at is None else (f"terminated at {rollout.terminated_at / rollout.rate:.1f} s",)
+    return replace(motion, report={"method": "policy", "flags": flags})
 
 
 def _recording(name: str, curation: Curation, path: Path) -> Piece:
@@ -174,19 +200,24 @@ def performers_of(piece: Piece, robots: Sequence[Robot], methods: Sequence[str])
 
 
 def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
-    """A piece and its performers together. Without a human, the first robot's own contacts are shown."""
+    """A piece and its performers together. Without a human, the contacts of the first robot that is no
+    ghost are shown."""
     clip = piece.clip
-    if clip is None and not performers:
+    marked = [p for p in performers if not p.ghost]
+    if clip is not None:
+        fps, contact = clip.motion.fps, clip.contact.ratio
+    elif performers:
+        motion = (marked or performers)[0].motion
+        fps, contact = motion.fps, motion.contact
+    else:
         raise ConfigError(f"{piece.title}: choose a robot, no human is known")
-    fps = clip.motion.fps if clip is not None else performers[0].motion.fps
-    contact = clip.contact.ratio if clip is not None else performers[0].motion.contact
     lanes = _contact_lanes(contact)
     tracks: tuple[Track, ...] = ()
     if clip is not None:
         frames = piece.frames or clip_frames(clip.motion, clip.contact)
         lanes += [Lane(name.replace("_", " "), "reason", bad) for name, bad in causes(frames, piece.measures).items()]
         tracks = human_tracks(frames, piece.measures)
-    for p, of in zip(performers, _short_names(performers)):
+    for p, of in zip(marked, _short_names(marked)):
         faults = {"joint beyond its limit": np.any(p.over, axis=1), "standing sole slides": np.any(p.slips, axis=1)}
         lanes += [Lane(of + name, "violation", bad) for name, bad in faults.items() if bad.any()]
     reasons = tuple(str(m) for m in piece.measures if not m.passed)

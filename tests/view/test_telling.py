@@ -52,8 +52,8 @@ def test_what_is_told_is_json_with_every_field_of_the_protocol():
     )  # fmt: skip
     got = as_page_gets_it(show, [Choice("g1:ik", "g1 by ik", True), Choice("g1:gmr", "g1 by gmr", False)])
     assert set(got) == {
-        "title", "subtitle", "fps", "frames", "kept", "reasons", "facts", "measures", "performers", "choices", "lanes",
-        "tracks", "path",
+        "title", "subtitle", "fps", "frames", "human", "kept", "verdict", "reasons", "facts", "measures", "performers",
+        "choices", "lanes", "tracks", "path",
     }  # fmt: skip
     assert (got["title"], got["subtitle"], got["fps"], got["frames"]) == ("walk.bvh", "0.0 to 0.2 s", 30.0, FRAMES)
     assert (got["kept"], got["reasons"]) == (False, ["root_jerk 60.7 m/s^3, needs < 50 m/s^3"])

@@ -90,6 +90,12 @@ class Dataset:
         names, found = ask(self.database, f"SELECT {columns} FROM manifest WHERE {clean_condition(where)}")
         return [dict(zip(names, row)) for row in found]
 
+    def part(self, where: str | None) -> Dataset:
+        """The same dataset as if it held the rows under a condition alone."""
+        part = Dataset(self.root)
+        ask(part.database, f"DELETE FROM manifest WHERE NOT coalesce({clean_condition(where)}, false)")
+        return part
+
     def entries(self, where: str | None = None, kept: bool = True) -> Iterator[Entry]:
         """Clips under a condition; the kept ones unless told otherwise."""
         condition = clean_condition(where) + (" AND kept" if kept else "")

@@ -21,6 +21,7 @@ from phuma.view.show import Performer
 
 IN_CONTACT = 0.5
 SEE_THROUGH = 0.45  # of a robot with a skeleton inside
+GHOSTLY = 0.4
 PATH_EVERY = 3  # frames
 FOLLOW_SECONDS = 1.0  # over which the camera's way is smoothed
 
@@ -101,6 +102,7 @@ class RobotActor:
     def __init__(self, scene: Any, name: str, performer: Performer, colour: str) -> None:
         robot, motion = performer.robot, performer.motion
         self._motion, self._over, self._slips = motion, performer.over, performer.slips
+        self._ghost, self._ended = performer.ghost, len(motion) if performer.ended is None else performer.ended
         self._contact = motion.contact > IN_CONTACT
         self._position, turn = body_poses(robot, motion.root_pos, motion.root_quat, motion.joint_pos)
         self._turn = rot.from_matrix(turn)
@@ -127,22 +129,25 @@ class RobotActor:
     def has_skeleton(self) -> bool:
         return self._skeleton is not None
 
-    def with_skeleton(self, seen: bool) -> None:
-        """The human inside, and the robot as if of glass."""
+    def blend(self, overlaid: bool, human: bool) -> None:
+        """Where others stand in the same place: the robot as if of glass if the human is seen inside, or if it is a
+        ghost."""
+        inside = overlaid and human and self._skeleton is not None
         if self._skeleton is not None:
-            self._skeleton.visible = seen
+            self._skeleton.visible = inside
         for body in self._bodies.values():
-            body.set_opacity(SEE_THROUGH if seen and self._skeleton is not None else None)
+            body.set_opacity(GHOSTLY if overlaid and self._ghost else SEE_THROUGH if inside else None)
 
     def place(self, shift: Array, visible: bool) -> None:
         self._root.position, self._root.visible = shift, visible
 
     def pose(self, frame: int, shown: Shown) -> None:
-        over = self._over[frame] & shown.violations
+        violations, contacts = (shows and not self._ghost for shows in (shown.violations, shown.contacts))
+        over, ended = self._over[frame] & violations, frame >= self._ended and violations
         for b, body in self._bodies.items():
-            body.pose(self._position[frame, b], self._turn[frame, b], bool(over[body.joints].any()))
+            body.pose(self._position[frame, b], self._turn[frame, b], bool(ended or over[body.joints].any()))
         for r, sole in enumerate(self._soles):
-            slips, stands = self._slips[frame, r] and shown.violations, self._contact[frame, r] and shown.contacts
+            slips, stands = self._slips[frame, r] and violations, self._contact[frame, r] and contacts
             colour = style.REJECTED if slips else style.CONTACT
             _assign(sole, visible=bool(slips or stands), color=rgb(colour))
         if self._skeleton is not None and self._skeleton.visible:

@@ -30,6 +30,11 @@ class Opened(NamedTuple):
 class Library(Protocol):
     """Clips that can be looked at. Called from several threads."""
 
+    opening: str
+    """What is done to open a clip, in a word"""
+    comparing: str
+    """What is done to have others perform it"""
+
     def about(self) -> Message:
         """What there is to search in."""
 
@@ -120,7 +125,8 @@ class Session:
 
     async def _open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> None:
         async with self._opening:
-            await self._send({"type": "busy", "text": "reading" if performers is None else "retargeting"})
+            words = self._library
+            await self._send({"type": "busy", "text": words.opening if performers is None else words.comparing})
             opened = await asyncio.to_thread(self._library.open, clip, robot, performers)
             again = self._opened == (clip, robot)
             message = await asyncio.to_thread(told, opened.show, opened.choices)

@@ -57,7 +57,7 @@ def about(show: Show) -> Html:
     """The clip's facts, in the corner."""
     verdict = None
     if show.kept is not None:
-        verdict = h("div", "kept" if show.kept else "rejected", class_="good" if show.kept else "bad")
+        verdict = h("div", show.verdict or ("kept" if show.kept else "rejected"), class_="good" if show.kept else "bad")
     robots = [
         [h("div", h("span", class_="dot", style=f"background:{colour}"), p.title), _table(_scores(p))]
         for p, colour in zip(show, style.PERFORMERS * len(show.performers))

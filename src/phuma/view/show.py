@@ -61,6 +61,10 @@ class Performer:
     scores: Mapping[str, float] = field(default_factory=dict)
     """Percent, by the metric's name"""
     flags: tuple[str, ...] = ()
+    ghost: bool = False
+    """Drawn pale and without marks: what another one is compared with"""
+    ended: int | None = None
+    """The frame from which on it gave up, and stays as it was"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +88,8 @@ class Show:
     facts: Sequence[tuple[str, str]] = ()
     path: str | None = None
     """A file that holds this, where there is one"""
+    verdict: str | None = None
+    """What to say in place of kept and rejected"""
 
     def __len__(self) -> int:
         return len(self.contact)

@@ -119,7 +119,7 @@ class Stage:
             k = visible.index(figure) if figure in visible else 0
             figure.place(across * SPACING * ((len(visible) - 1) / 2 - k) * side, figure in visible)
             if isinstance(figure, RobotActor):
-                figure.with_skeleton(self.layout == "overlay" and self.shown.human)
+                figure.blend(self.layout == "overlay", self.shown.human)
             figure.path.visible = self.shown.paths and figure in visible
 
     def _is_visible(self, figure: Person | RobotActor) -> bool:

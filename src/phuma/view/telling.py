@@ -28,13 +28,15 @@ def told(show: Show, choices: Sequence[Choice]) -> dict[str, Any]:
     """Everything of a clip but what is drawn."""
     colours = dict(zip((p.id for p in show), style.PERFORMERS * (1 + len(show.performers))))
     series = [(HUMAN, style.TRUNK, track) for track in show.tracks]
-    series += [(p.title, colours[p.id], track) for p in show for track in p.tracks]
+    series += [(p.title, colours[p.id], track) for p in sorted(show, key=lambda p: p.ghost) for track in p.tracks]
     return {
         "title": show.title,
         "subtitle": show.subtitle,
         "fps": show.fps,
         "frames": len(show),
+        "human": show.human is not None or any(p.motion.human_joints is not None for p in show),
         "kept": show.kept,
+        "verdict": show.verdict,
         "reasons": list(show.reasons),
         "facts": [list(fact) for fact in show.facts],
         "measures": [_measure(m) for m in show.measures],

@@ -588,7 +588,7 @@ function showLegend() {
   const entry = (name, on, ...boxes) =>
     el("span", { class: on === false ? "off" : null, title: plain(name) }, ...boxes, el("span", {}, name));
   $("legend").replaceChildren(
-    entry("human: left, right, trunk", shown.human, swatch(null, "bg-left"), swatch(null, "bg-right"), swatch(null, "bg-trunk")),
+    ...(clip.human ? [entry("human: left, right, trunk", shown.human, ...["left", "right", "trunk"].map((side) => swatch(null, `bg-${side}`)))] : []),
     ...clip.performers.map(({ title, colour }) => entry(title, shown.robots, swatch(colour))),
     entry("path of the root", shown.paths, swatch(clip.performers[0]?.colour, "path bg-trunk")),
     ...(has("contact") ? [entry("contact", shown.contacts, swatch(null, "bg-contact"))] : []),
@@ -608,7 +608,8 @@ function showClip() {
   $("clip-subtitle").textContent = plain(clip.subtitle);
   $("badge").hidden = $("details").hidden = false;
   $("badge").className = `badge ${verdict}`;
-  $("badge").textContent = verdict;
+  $("badge").textContent = plain(clip.verdict ?? verdict);
+  document.querySelector("#shown [data-show=human]").hidden = !clip.human;
   showState();
   showTimeline();
   showVerdict();
@@ -620,10 +621,9 @@ function showClip() {
 }
 
 function showVerdict() {
-  const { kept, reasons, measures } = view.clip;
-  const verdict = verdictOf(kept);
-  $("judged").className = verdict;
-  $("judged").textContent = verdict;
+  const { kept, verdict, reasons, measures } = view.clip;
+  $("judged").className = verdictOf(kept);
+  $("judged").textContent = plain(verdict ?? verdictOf(kept));
   $("reasons").replaceChildren(...reasons.map((reason) => el("li", {}, reason)));
   $("measures").replaceChildren(
     ...measures.map(({ name, value, limit, passed }) =>
@@ -673,7 +673,7 @@ function showScores(performers) {
   const head = performers.map(({ title, colour }) => el("th", { title: plain(title), "aria-label": plain(title) }, swatch(colour)));
   const score = ({ scores }, name) => el("td", {}, String(scores.find(([each]) => each === name)?.[1] ?? "–"));
   const rows = names.map((name) => el("tr", {}, el("td", {}, name), ...performers.map((each) => score(each, name))));
-  $("scores").replaceChildren(...(performers.length > 1 ? [el("tr", {}, el("th"), ...head)] : []), ...rows);
+  $("scores").replaceChildren(...(performers.length > 1 && names.length ? [el("tr", {}, el("th"), ...head)] : []), ...rows);
 }
 
 function showFacts() {

@@ -30,7 +30,8 @@ MANY = tuple(
 )
 UNSEEN = tuple((kind, seed) for kind, _ in MANY[::2] for seed in (11, 12))
 FEW = (("stand", 1), ("squat", 1), ("turn", 1), ("walk", 1))
-METHODS = ("ik", "gmr", "sink", "physink")
+METHODS = ("ik", "gmr", "sink", "physink", "physink@1")
+"""Ways of retargeting; @1: a foot that the human moves at 1 m/s or faster is not held to stand"""
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Training:
     """type and seed of each"""
     steps: int
     seed: int = 0
-    method: str = "physink+collision"
+    method: str = "physink+collision@1"
     unseen: tuple[tuple[str, int], ...] = ()
     """motions that it is judged by besides"""
     episodes: int = 32
@@ -138,15 +139,19 @@ def train(training: Training, folder: Path) -> None:
 
 def library_of_motions(motions: tuple[tuple[str, int], ...], method: str) -> tuple[Any, dict[str, Any]]:
     """The motions on the G1, as a library and by name."""
+    from phuma.curation import CurateCfg, curate
     from phuma.learning.library import library_of
+    from phuma.retargeting import retarget_motion
+    from phuma.retargeting.config import solving
     from phuma.robots import load_robot
     from phuma.sources.synth import generate
-    from phuma.workflow import retarget
 
-    robot = load_robot("g1")
-    made = {
-        f"{kind}_{seed}": (retarget(generate(kind, seed=seed).motion, robot, method), kind) for kind, seed in motions
-    }
+    robot, (name, _, speed) = load_robot("g1"), method.partition("@")
+    made = {}
+    for kind, seed in motions:
+        curation = curate(generate(kind, seed=seed).motion, CurateCfg())
+        cfg = solving(float(speed) if speed else None)
+        made[f"{kind}_{seed}"] = retarget_motion(curation.motion, curation.contact, robot, name, cfg), kind
     return library_of(robot, ((name, motion, kind) for name, (motion, kind) in made.items())), made
 
 
@@ -163,6 +168,8 @@ def judged(
     from phuma.dataset.category import GROUPS
     from phuma.evaluation import ERRORS, SHARES, judge, summarise
     from phuma.learning.attempts import START, attempt
+    from phuma.learning.policy import info_of
+    from phuma.learning.run import RunInfo
     from phuma.learning.simulation.native import NativeSimulation
     from phuma.learning.task import Disturbances
     from phuma.learning.torch_policy import TorchPolicy
@@ -170,7 +177,8 @@ def judged(
     def simulation(robots: int) -> NativeSimulation:
         return NativeSimulation(library.robot, robots, substeps, threads=1)
 
-    policy = TorchPolicy(trainer.net, trainer.cfg)
+    info = info_of(RunInfo(library.robot.name, library.robot.joint_names, trainer.cfg), library.robot)
+    policy = TorchPolicy(trainer.net, info)
     found = attempt(policy, library, simulation, episodes, Disturbances(noise=noise, pushes=pushes, start=START))
     scores = [judge(r, motions[r.motion][0], library.robot, motions[r.motion][1]) for r in found]
     summary = summarise(scores, GROUPS)

@@ -95,8 +95,8 @@ def main() -> None:
     head = ["robots", "threads", "steps/s", "physics alone", "share, %", "steps/CPU s", "physics alone", "share, %"]
     memory = f"Peak memory of a training with 512 robots, networks and storage included: {training_memory(512)}."
     note = (
-        f"Median of {REPEATS} repeats of {STEPS} control steps of 20 ms (two physics steps), on motions of four types with "
-        "random actions. Physics alone is `mujoco.rollout` on the same states and targets."
+        f"Median of {REPEATS} repeats of {STEPS} control steps of 20 ms (two physics steps), on motions of four types "
+        "with random actions. Physics alone is `mujoco.rollout` on the same states and targets."
     )
     save("tracking_speed", "Environment steps against physics alone", markdown(head, rows), note, memory)
 

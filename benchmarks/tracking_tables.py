@@ -110,12 +110,12 @@ def number(value: float | None) -> str:
 
 NOTE = (
     "Shares in percent of {} rollouts, from the motion's first frame with a first state a fifth of the paper's ranges "
-    "off; judged at 5 ms with all collision shapes, trained at 10 ms. Errors are of successful rollouts (0.5 m). Steps are "
-    "environment steps, CPU seconds those of one thread."
+    "off; judged at 5 ms with all collision shapes, trained at 10 ms. Errors are of successful rollouts (0.5 m). Steps "
+    "are environment steps, CPU seconds those of one thread."
 )
 SEEDS = (
-    f"Means over seeds of the mean over the last {LAST} of ten judgements, ± twice the standard error over seeds; shares "
-    "in percent. Judged at 5 ms with all collision shapes. Errors are of successful rollouts (0.5 m)."
+    f"Means over seeds of the mean over the last {LAST} of ten judgements, ± twice the standard error over seeds; "
+    "shares in percent. Judged at 5 ms with all collision shapes. Errors are of successful rollouts (0.5 m)."
 )
 TABLES: dict[str, Callable[[Rows], None]] = {
     "types": of_types,

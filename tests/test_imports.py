@@ -16,6 +16,7 @@ WIRING = {
     "cli",
     "importing",
     "libraries",
+    "playing",
     "policies",
     "showing",
     "tracks",

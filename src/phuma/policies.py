@@ -70,11 +70,7 @@ def dataset_library(
 ) -> MotionLibrary:
     """The kept clips of a dataset that are of this robot, of one split or, with None, of both; `where` is SQL. Clips
     that no robot can be asked to follow, or that cannot be read, are in `left_out`; none left is an error."""
-    data = dataset if isinstance(dataset, Dataset) else Dataset(dataset)
-    entries = [entry for entry in data.entries(where) if entry.row["robot"] == robot.name]
-    chosen = [entry for entry in entries if split in (None, entry.row["split"])]
-    if not chosen:
-        raise ConfigError(_nothing(data, robot, where, split, entries))
+    chosen = chosen_clips(dataset if isinstance(dataset, Dataset) else Dataset(dataset), robot, where, split)
     library = MotionLibrary(robot)
     for entry in bar(chosen):
         try:
@@ -85,6 +81,15 @@ def dataset_library(
         name, reason = library.left_out[0]
         raise PhumaError(f"none of {len(chosen)} clips can be followed; {name}: {reason}")
     return library
+
+
+def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:
+    """The kept clips of a dataset that are of this robot, of one split or, with None, of both; none is an error."""
+    entries = [entry for entry in data.entries(where) if entry.row["robot"] == robot.name]
+    chosen = [entry for entry in entries if split in (None, entry.row["split"])]
+    if not chosen:
+        raise ConfigError(_nothing(data, robot, where, split, entries))
+    return chosen
 
 
 def _nothing(data: Dataset, robot: Robot, where: str | None, split: str | None, entries: list[Entry]) -> str:

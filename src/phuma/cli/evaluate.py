@@ -53,28 +53,42 @@ def parser() -> argparse.ArgumentParser:
     out = command_parser("evaluate", __doc__)
     out.add_argument("policy", type=Path, metavar="POLICY", help="a RUN of `phuma train`, or a policy.onnx")
     out.add_argument("dataset", type=Path, metavar="DATASET", help="a folder made by `phuma build` or `phuma import`")
-    out.add_argument("--split", default="test", choices=(*SPLITS, "all"), help="which clips (default: test)")
-    out.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
-    out.add_argument("--full-collision", action="store_true", help="physics steps of 5 ms")
-    out.add_argument("--noise", type=float, default=0.0, metavar="S", help="times the paper's noise of observations")
-    out.add_argument("--pushes", action="store_true", help="push the robot every 1 to 3 s, as the paper does")
+    add_trial_options(out, split="test")
     out.add_argument(
         "--episodes", type=int, default=1, metavar="N",
         help="rollouts a clip; one begins on the reference, several somewhat off it (default: 1)",
     )  # fmt: skip
-    out.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
-    out.add_argument("--robot", metavar="FOLDER", help="of the policy's robot, if it is your own")
     out.add_argument("--out", type=Path, metavar="DIR", help="write every rollout there, CLIP.EPISODE.npz")
     out.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     return out
 
 
+def add_trial_options(parser: argparse.ArgumentParser, split: str) -> None:
+    """Which clips a policy is to try, and what it has to cope with."""
+    parser.add_argument("--split", default=split, choices=(*SPLITS, "all"), help=f"which clips (default: {split})")
+    parser.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
+    parser.add_argument("--full-collision", action="store_true", help="physics steps of 5 ms")
+    parser.add_argument("--noise", type=float, default=0.0, metavar="S", help="times the paper's noise of observations")
+    parser.add_argument("--pushes", action="store_true", help="push the robot every 1 to 3 s, as the paper does")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
+    parser.add_argument("--robot", metavar="FOLDER", help="of the policy's robot, if it is your own")
+
+
 def check_numbers(args: argparse.Namespace) -> None:
-    for name, least, most in (("episodes", 1, 10_000), ("noise", 0.0, 100.0), ("seed", 0, 2**32 - 1)):
-        if not least <= getattr(args, name) <= most:
-            raise ConfigError(f"--{name} {getattr(args, name):g}; expected {least:g} to {most:g}")
+    check_range(args, "episodes", 1, 10_000)
+    check_trial(args)
     if args.out is not None and args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
         raise ConfigError(f"{args.out} exists and is not an empty folder; choose another one for the rollouts")
+
+
+def check_trial(args: argparse.Namespace) -> None:
+    check_range(args, "noise", 0.0, 100.0)
+    check_range(args, "seed", 0, 2**32 - 1)
+
+
+def check_range(args: argparse.Namespace, name: str, least: float, most: float) -> None:
+    if not least <= getattr(args, name) <= most:
+        raise ConfigError(f"--{name} {getattr(args, name):g}; expected {least:g} to {most:g}")
 
 
 def tried(policy: Any, library: MotionLibrary, args: argparse.Namespace) -> list[Rollout]:

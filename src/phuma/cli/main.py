@@ -27,6 +27,7 @@ COMMANDS = {
     "select": "a part of a dataset as a dataset of its own: by query, category, metric, source, or a sample",
     "train": "train a policy that makes a robot do, under physics, what a dataset's clips show",
     "evaluate": "how well a policy tracks a dataset's clips: success, errors, the worst clips",
+    "play": "watch a policy at a dataset's clips in the browser, or film it",
     "policy": "hand a policy on as ONNX, and a motion with all that it needs to follow it",
     "export": "write robot motions in the layout that a trainer reads",
     "import": "take robot motions that others made into a dataset",

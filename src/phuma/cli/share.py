@@ -31,10 +31,10 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--out {args.out}: expected a name that ends in .html")
-    pieces = pieces_of(args.source, from_options(ReadCfg, args))
+    robots = [load_robot(name) for name in args.robot]
+    pieces = pieces_of(args.source, from_options(ReadCfg, args), robots=robots)
     if len(pieces) > 1:
         raise ConfigError(f"{args.source} holds {len(pieces)} people; `phuma curate` cuts it into clips of one each")
-    robots = [load_robot(name) for name in args.robot]
     methods = split_values(args.compare, METHODS, "method") if args.compare else []
     if max(1, len(robots)) * max(1, len(methods)) > MOST:
         raise ConfigError(f"{len(robots)} robots by {len(methods)} methods; at most {MOST} on one page")

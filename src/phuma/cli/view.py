@@ -7,6 +7,7 @@ nothing is written.
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import signal
 import sys
@@ -35,15 +36,29 @@ def main(argv: Sequence[str]) -> int:
         "--robot", action="append", default=[], metavar="R",
         help="g1, h1_2 or a robot's folder, may be given more than once (default: the dataset's, else g1)",
     )  # fmt: skip
-    parser.add_argument("--port", type=int, help=f"where the page is served; 0: a free one (default: {PORT} or next)")
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine)")
-    parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only say where the page is")
+    add_serving(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground"))
     args = parser.parse_args(argv)
+    check_port(args)
+    library = library_of(args.sources, args.robot, from_options(ReadCfg, args), from_options(CurateCfg, args))
+    serve(library, args)
+    return 0
+
+
+def add_serving(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--port", type=int, help=f"where the page is served; 0: a free one (default: {PORT} or next)")
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine)")
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only say where the page is")
+
+
+def check_port(args: argparse.Namespace) -> None:
     if args.port is not None and not 0 <= args.port <= 65535:
         raise ConfigError(f"--port {args.port}; expected 0 to 65535")
-    library = library_of(args.sources, args.robot, from_options(ReadCfg, args), from_options(CurateCfg, args))
+
+
+def serve(library: Library, args: argparse.Namespace) -> None:
+    """Show a library until Ctrl-C."""
     viewer = Viewer(library, args.host, args.port)
 
     def ready() -> None:
@@ -53,7 +68,6 @@ def main(argv: Sequence[str]) -> int:
 
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(until_stopped(viewer, ready))
-    return 0
 
 
 async def until_stopped(viewer: Viewer, ready: Callable[[], None]) -> None:

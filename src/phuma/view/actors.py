@@ -53,7 +53,7 @@ class Person:
         self._contact = contact > IN_CONTACT
         self._soles = soles_of(human)
         self._plates = [
-            scene.add_mesh_simple(f"{name}/{region}", sole.vertices, sole.faces, color=rgb(side_colour(region)))
+            scene.add_mesh_simple(f"{name}/{region}", sole.vertices, sole.faces, color=style.rgb(side_colour(region)))
             for region, sole in zip(REGIONS, self._soles)
         ]
         self.path = _path(scene, f"{name}/path", joints[:, 0], style.TRUNK)
@@ -68,7 +68,7 @@ class Person:
         for r, (sole, plate) in enumerate(zip(self._soles, self._plates)):
             stands = self._contact[frame, r] and shown.contacts
             plate.position, plate.wxyz = sole.middle[frame], sole.turn[frame]
-            _assign(plate, color=rgb(style.CONTACT if stands else side_colour(REGIONS[r])))
+            _assign(plate, color=style.rgb(style.CONTACT if stands else side_colour(REGIONS[r])))
 
 
 class _Skeleton:
@@ -81,7 +81,7 @@ class _Skeleton:
         for bone, colour in enumerate(bone_colours()):
             vertices, faces = bone_mesh(bone, float(figure.length[bone]))
             node = f"{name}/bones/{JOINTS[BONES[bone]]}"
-            self._bones.append(scene.add_mesh_simple(node, vertices, faces, color=rgb(colour)))
+            self._bones.append(scene.add_mesh_simple(node, vertices, faces, color=style.rgb(colour)))
 
     def pose(self, frame: int) -> None:
         for node, middle, turn in zip(self._bones, self._figure.middle[frame], self._figure.turn[frame]):
@@ -149,7 +149,7 @@ class RobotActor:
         for r, sole in enumerate(self._soles):
             slips, stands = self._slips[frame, r] and violations, self._contact[frame, r] and contacts
             colour = style.REJECTED if slips else style.CONTACT
-            _assign(sole, visible=bool(slips or stands), color=rgb(colour))
+            _assign(sole, visible=bool(slips or stands), color=style.rgb(colour))
         if self._skeleton is not None and self._skeleton.visible:
             self._skeleton.pose(frame)
 
@@ -162,7 +162,7 @@ class _Body:
         self._node = scene.add_frame(name, show_axes=False)
         self._meshes, self._colours = [], []
         for k, shape in enumerate(shapes):
-            tint = _tinted(shape.colour, colour)
+            tint = style.tinted(shape.colour, colour)
             self._meshes.append(
                 scene.add_mesh_simple(f"{name}/shape{k}", shape.vertices, shape.faces, color=tint, side="double")
             )
@@ -174,7 +174,7 @@ class _Body:
         if red != self._red:
             self._red = red
             for mesh, colour in zip(self._meshes, self._colours):
-                mesh.color = rgb(style.REJECTED) if red else colour
+                mesh.color = style.rgb(style.REJECTED) if red else colour
 
     def set_opacity(self, opacity: float | None) -> None:
         for mesh in self._meshes:
@@ -192,7 +192,7 @@ def _sole(scene: Any, name: str, corners: Array, toe: bool) -> Any:
     box = np.concatenate([vertices - down, vertices + down])
     quads = [(0, 1, 2, 3), (4, 5, 6, 7), *[(i, (i + 1) % 4, 4 + (i + 1) % 4, 4 + i) for i in range(4)]]
     faces = np.array([t for a, b, c, d in quads for t in ((a, b, c), (a, c, d))])
-    return scene.add_mesh_simple(name, box, faces, color=rgb(style.CONTACT), side="double", visible=False)
+    return scene.add_mesh_simple(name, box, faces, color=style.rgb(style.CONTACT), side="double", visible=False)
 
 
 def _path(scene: Any, name: str, positions: Array, colour: str) -> Any:
@@ -201,7 +201,7 @@ def _path(scene: Any, name: str, positions: Array, colour: str) -> Any:
     if len(points) < 2:
         points = np.repeat(points, 2, axis=0)
     pieces = np.stack([points[:-1], points[1:]], axis=1)
-    return scene.add_line_segments(name, pieces, rgb(colour), thickness=2.0, thickness_units="screen")
+    return scene.add_line_segments(name, pieces, style.rgb(colour), thickness=2.0, thickness_units="screen")
 
 
 def _smooth_ground(root: Array, fps: float) -> Array:
@@ -217,17 +217,6 @@ def _heading_of(joints: Array) -> float:
     """rad: the way a person faces, square to the line between the hips."""
     across = joints[1] - joints[2]  # from the right hip to the left
     return float(np.arctan2(-across[0], across[1]))
-
-
-def rgb(colour: str) -> tuple[int, int, int]:
-    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
-
-
-def _tinted(shape: tuple[int, int, int], colour: str) -> tuple[int, int, int]:
-    """A performer's colour, as light or dark as the shape's own."""
-    light = 0.6 + 0.6 * sum(shape) / (3 * 255)
-    r, g, b = (min(255, round(light * c)) for c in rgb(colour))
-    return r, g, b
 
 
 def _assign(handle: Any, **values: Any) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from phuma.errors import ConfigError, StorageError, missing_extra
 from phuma.robot_motion import RobotMotion
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
+
+if TYPE_CHECKING:
+    from phuma.view.scene import Look
 
 CAMERAS = {"follow": 140.0, "side": 90.0, "front": 180.0}
 """degrees from the way the robot faces to the way the camera looks"""
@@ -28,6 +31,7 @@ def frames_of(
     human: bool = False,
     camera: str = "follow",
     size: tuple[int, int] = (640, 480),
+    looks: Sequence[Look] = (),
 ) -> Iterator[Array]:
     """Pictures (H, W, 3) uint8 of the frames `which`, all by default; motions stand beside each other."""
     import mujoco
@@ -35,7 +39,7 @@ def frames_of(
     from phuma.view.offscreen import Offscreen
     from phuma.view.scene import COLLISION, Scene
 
-    scene = Scene(motions, robots, *size)
+    scene = Scene(motions, robots, *size, looks)
     view = mujoco.MjvCamera()
     view.azimuth = np.degrees(scene.heading) + CAMERAS[camera]
     view.elevation = -12.0
@@ -77,6 +81,7 @@ def film(
     camera: str = "follow",
     size: tuple[int, int] = (640, 480),
     progress: Callable[[], object] = lambda: None,
+    looks: Sequence[Look] = (),
 ) -> None:
     """A film (.mp4, .gif) at the motion's own rate, or a contact sheet of stills (.png)."""
     path = Path(path)
@@ -85,7 +90,7 @@ def film(
     count, length = pictures_in(path, motions), max(map(len, motions))
     kind = path.suffix.lower()
     which = np.linspace(0, length - 1, count).round().astype(int).tolist()
-    pictures = frames_of(motions, robots, which, human, camera, size)
+    pictures = frames_of(motions, robots, which, human, camera, size, looks)
     write = {".png": _write_sheet, ".gif": _write_gif, ".mp4": _write_mp4}[kind]
     part = path.with_name(f".{path.stem}.part{kind}")  # its suffix says to ffmpeg what it is
     try:

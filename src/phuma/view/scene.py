@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -13,6 +14,7 @@ from phuma.robots.robot import Robot
 from phuma.robots.shapes import robot_shapes
 from phuma.rotations import Array
 from phuma.skeleton import N_JOINTS, PARENTS
+from phuma.view import style
 
 SPACING = 1.2  # m between robots that are shown beside each other
 SKY, FLOOR_A, FLOOR_B = (0.96, 0.97, 0.98), (0.88, 0.89, 0.91), (0.84, 0.85, 0.88)
@@ -22,10 +24,25 @@ SHADOWS = 1.8  # m around the robots in which they throw shadows
 SHOWN, COLLISION = 2, 3  # groups of geoms, as in our models
 
 
-class Scene:
-    """Motions of robots, side by side, ready to be posed at any frame."""
+class Look(NamedTuple):
+    """How a robot is drawn."""
 
-    def __init__(self, motions: Sequence[RobotMotion], robots: Sequence[Robot], width: int, height: int) -> None:
+    colour: str
+    ended: int | None = None
+    """The frame from which on it is red"""
+
+
+class Scene:
+    """Motions of robots, side by side, ready to be posed at any frame. Without looks they have their own colours."""
+
+    def __init__(
+        self,
+        motions: Sequence[RobotMotion],
+        robots: Sequence[Robot],
+        width: int,
+        height: int,
+        looks: Sequence[Look] = (),
+    ) -> None:
         self.motions = [m.reordered(r.joint_names) for m, r in zip(motions, robots)]
         self.shift = [np.array([0.0, SPACING * ((len(motions) - 1) / 2 - k), 0.0]) for k in range(len(motions))]
         spec = _stage(width, height)
@@ -38,6 +55,7 @@ class Scene:
         shadows = SHADOWS + 0.5 * SPACING * (len(robots) - 1)
         self.model.vis.map.shadowclip = shadows / self.model.stat.extent  # MuJoCo multiplies it by that
         self.data = mujoco.MjData(self.model)
+        self._painted = [_Paint(self.model, k, look) for k, look in enumerate(looks)]
 
     def __len__(self) -> int:
         """Frames, of the longest motion."""
@@ -62,6 +80,8 @@ class Scene:
             q = np.concatenate([root, motion.root_quat[t], motion.joint_pos[t]])
             self.data.qpos[at : at + len(q)] = q
             at += len(q)
+        for paint in self._painted:
+            paint.put(self.model, frame)
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_camlight(self.model, self.data)
         self.data.light_xpos[0] = self.centre(frame) - 4.0 * self.data.light_xdir[0]  # a shadow map is small
@@ -84,6 +104,24 @@ class Scene:
             joints = motion.human_joints[min(frame, len(motion) - 1)] + self._across(shift)
             for j in range(1, N_JOINTS):
                 _add_bone(scene, joints[PARENTS[j]], joints[j])
+
+
+class _Paint:
+    """The colours of one robot's geoms."""
+
+    def __init__(self, model: mujoco.MjModel, robot: int, look: Look) -> None:
+        owner = [model.body(body).name.split("/")[0] for body in model.geom_bodyid]
+        self._geoms = np.flatnonzero(np.array(owner) == str(robot))
+        own = np.rint(255 * model.geom_rgba[self._geoms, :3]).astype(int)
+        self._colour, self._red = (
+            np.array([style.tinted(each, colour) for each in own.tolist()]) / 255
+            for colour in (look.colour, style.REJECTED)
+        )
+        self._ended = look.ended
+
+    def put(self, model: mujoco.MjModel, frame: int) -> None:
+        ended = self._ended is not None and frame >= self._ended
+        model.geom_rgba[self._geoms, :3] = self._red if ended else self._colour
 
 
 def _stage(width: int, height: int) -> mujoco.MjSpec:

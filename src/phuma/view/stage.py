@@ -14,7 +14,7 @@ from phuma import rotations as rot
 from phuma.errors import ConfigError
 from phuma.rotations import Array
 from phuma.view import style
-from phuma.view.actors import Person, RobotActor, Shown, rgb
+from phuma.view.actors import Person, RobotActor, Shown
 from phuma.view.show import Show
 
 LayoutName = Literal["overlay", "side"]
@@ -42,8 +42,8 @@ class Stage:
         scene.world_axes.visible = False
         self._world = scene.add_frame("/world", show_axes=False)
         scene.add_grid(
-            "/world/ground", infinite_grid=True, cell_size=0.5, section_size=1.0, cell_color=rgb("#dfe2e7"),
-            section_color=rgb("#c3c8d0"), fade_distance=14.0, plane_color=rgb("#f4f5f7"), plane_opacity=1.0,
+            "/world/ground", infinite_grid=True, cell_size=0.5, section_size=1.0, cell_color=style.rgb("#dfe2e7"),
+            section_color=style.rgb("#c3c8d0"), fade_distance=14.0, plane_color=style.rgb("#f4f5f7"), plane_opacity=1.0,
             shadow_opacity=0.0,
         )  # fmt: skip
         server.initial_camera.fov = FOV

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from phuma.errors import MissingExtraError
@@ -16,6 +17,18 @@ KEPT, REJECTED = "#2f9e5b", "#c8403a"
 INK, FAINT = "#2b2f36", "#e7e9ed"
 PERFORMERS = ("#8b95a5", "#d6a54a", "#9a80cf", "#45a5a0", "#c07c9f", "#83a05f")
 """Robots that are looked at together"""
+
+
+def rgb(colour: str) -> tuple[int, int, int]:
+    """Of a colour like "#d6a54a"."""
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def tinted(shape: Sequence[int], colour: str) -> tuple[int, int, int]:
+    """A robot's colour, as light or dark as a shape's own; 0 to 255."""
+    light = 0.6 + 0.6 * sum(shape) / (3 * 255)
+    r, g, b = (min(255, round(light * c)) for c in rgb(colour))
+    return r, g, b
 
 
 def figure(width: float, height: float) -> Figure:

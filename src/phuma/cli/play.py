@@ -1,0 +1,85 @@
+"""Watch a policy: what the robot does under physics beside what it was to do, in the browser or as a film.
+
+The reference is pale, the policy's robot in full colour; overlaid or side by side. An attempt is simulated when its
+clip is opened. One that is given up turns red where that happened, and stays as it was. Nothing is written but a film.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from phuma.cli.evaluate import add_trial_options, check_trial
+from phuma.cli.options import command_parser
+from phuma.cli.render import add_filming, film_performers, size_of
+from phuma.cli.view import add_serving, check_port, serve
+from phuma.dataset.dataset import Dataset
+from phuma.errors import ConfigError
+from phuma.libraries import DatasetLibrary, FilesLibrary
+from phuma.playing import Pieces, PlayCfg, PolicyLibrary
+from phuma.policies import chosen_clips, load_policy, robot_named
+from phuma.robots import Robot, load_robot
+from phuma.sources import ReadCfg
+from phuma.view import style
+from phuma.view.film import SUFFIXES
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = command_parser("play", __doc__)
+    parser.add_argument("policy", type=Path, metavar="POLICY", help="a RUN of `phuma train`, or a policy.onnx")
+    parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="a dataset, or robot motions")
+    parser.add_argument("--clip", metavar="ID", help="only this clip of the dataset")
+    add_trial_options(parser, split="all")
+    add_serving(parser)
+    parser.add_argument(
+        "--render", dest="out", type=Path, metavar="FILE", help=f"write a film instead: {', '.join(SUFFIXES)}"
+    )
+    add_filming(parser)
+    args = parser.parse_args(argv)
+    check_trial(args)
+    check_port(args)
+    size_of(args.size)
+    own = load_robot(args.robot) if args.robot else None
+    policy = load_policy(args.policy, own)
+    robot = own or robot_named(policy.info.robot)
+    cfg = PlayCfg(args.full_collision, args.noise, args.pushes, args.seed)
+    library = PolicyLibrary(pieces_of(args, robot), policy, args.policy.resolve().name, robot, cfg)
+    if args.out is None:
+        serve(library, args)
+    else:
+        film_attempt(library, args)
+    return 0
+
+
+def pieces_of(args: argparse.Namespace, robot: Robot) -> Pieces:
+    """One dataset, or robot motions."""
+    root = args.sources[0]
+    if not any(path.is_dir() for path in args.sources):
+        if args.clip or args.where or args.split != "all":
+            raise ConfigError("--clip, --where and --split choose from a dataset; these are files")
+        return FilesLibrary(args.sources, [robot], ReadCfg())
+    if len(args.sources) > 1:
+        raise ConfigError("one dataset at a time, or any number of files")
+    where = args.where if args.clip is None else f"clip = {_quoted(Dataset(root).entry(args.clip, robot.name).id)}"
+    split = None if args.split == "all" or args.clip is not None else args.split
+    chosen_clips(Dataset(root), robot, where, split)
+    tests = ["kept", f"robot = {_quoted(robot.name)}", *([f"({where}\n)"] if where else [])]
+    return DatasetLibrary(root, [robot], " AND ".join([*tests, *([f"split = {_quoted(split)}"] if split else [])]))
+
+
+def film_attempt(library: PolicyLibrary, args: argparse.Namespace) -> None:
+    from phuma.view.scene import Look
+
+    found = library.find({})
+    if found["total"] > 1:
+        some = f"--clip {found['rows'][0]['clip']}" if args.sources[0].is_dir() else "one file"
+        raise ConfigError(f"{found['total']} clips; a film is of one: choose it, as by {some}")
+    show = library.show(found["rows"][0]["clip"])
+    looks = [Look(colour, p.ended) for p, colour in zip(show, style.PERFORMERS)]
+    film_performers(args, show.performers, looks=looks)
+    print(show.verdict)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -75,9 +75,9 @@ class RunFolder:
                 motions=int(document["motions"]),
                 version=str(document["version"]),
             )
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise ReadError(self.root, "is not a training run: there is no run.json in it") from None
-        except (ValueError, KeyError, TypeError, AttributeError) as e:
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, ConfigError) as e:
             raise ReadError(self.description, f"is damaged: {type(e).__name__} {e}") from None
 
     def save(self, arrays: Mapping[str, Array]) -> None:

@@ -115,9 +115,12 @@ class Trainer:
 
     def snapshot(self) -> dict[str, Array]:
         """Everything as arrays, by names."""
-        arrays = {f"net.{name}": value.cpu().numpy() for name, value in self.net.state_dict().items()}
+        tensors = {f"net.{name}": value for name, value in self.net.state_dict().items()}
         for i, own in self.ppo.optimizer.state_dict()["state"].items():
-            arrays |= {f"optimizer.{i}.{name}": value.cpu().numpy() for name, value in own.items()}
+            tensors |= {f"optimizer.{i}.{name}": value for name, value in own.items()}
+        # Its noise is drawn already.
+        tensors |= {f"observation.{name}": value for name, value in self.observation.items()}
+        arrays = {name: value.cpu().numpy().copy() for name, value in tensors.items()}
         arrays |= {f"task.{name}": value for name, value in self.task.snapshot().items()}
         arrays |= {f"sampler.{name}": value for name, value in self.sampler.snapshot().items()}
         return arrays | {
@@ -147,7 +150,8 @@ class Trainer:
         self.iterations, self.steps = (int(n) for n in arrays["counts"])
         self.generator.set_state(torch.from_numpy(arrays["generator"].copy()))
         _set_rng(self.rng, arrays["rng"])
-        self.observation = self._tensors(self.task.observe())
+        seen = _below(arrays, "observation.")
+        self.observation = {name: torch.from_numpy(value.copy()).to(self.device) for name, value in seen.items()}
 
     def _chosen(self, clips: Array | None = None) -> tuple[References, Sampler]:
         """Motions to learn from for a while: all, if they are not too many."""

@@ -60,7 +60,10 @@ class Training:
 
 def studies() -> dict[str, list[Training]]:
     million = 1_000_000
-    of_type = [Training("types", kind, ((kind, 0),), {"stand": 1, "walk": 4}.get(kind, 2) * million) for kind in KINDS]
+    kinds = ("stand", "walk", *(kind for kind in KINDS if kind not in ("stand", "walk")))
+    of_type = [
+        Training("types", kind, ((kind, 0),), int({"stand": 1, "walk": 4}.get(kind, 1.5) * million)) for kind in kinds
+    ]
     many = [
         Training("many", name, MANY, 4 * million, seed, unseen=UNSEEN, episodes=4, cfg={"future": future})
         for seed in (0, 1)

@@ -15,7 +15,7 @@ class LearnCfg:
     """What is learned and how: `beyondmimic`"""
     environments: int = 256
     """Robots at a time"""
-    horizon: int = 24
+    horizon: int = 16
     """Control steps of each between two updates"""
     substeps: int = 2
     """Physics steps a control step of 20 ms"""
@@ -35,15 +35,15 @@ class LearnCfg:
     """Of the actor, at first; see desired_kl"""
     critic_rate: float = 1e-3
     """Learning rate of the critic and of the actions' spread"""
-    desired_kl: float = 0.01
+    desired_kl: float = 0.03
     """The actor's learning rate follows the policy's change in an update, to keep it about this; 0 for a fixed rate"""
     weight_decay: float = 0.0
-    epochs: int = 5
-    minibatches: int = 4
+    epochs: int = 4
+    minibatches: int = 3
     gamma: float = 0.99
     lam: float = 0.95
-    clip: float = 0.2
-    entropy: float = 0.005
+    clip: float = 0.3
+    entropy: float = 0.002
     value: float = 1.0
     """Weight of the critic's loss"""
     max_grad_norm: float = 1.0
@@ -73,7 +73,11 @@ PRESETS: dict[str, LearnCfg] = {
         critic_rate=1e-5,
         desired_kl=0.0,
         weight_decay=0.01,
+        horizon=24,
         epochs=8,
+        minibatches=4,
+        clip=0.2,
+        entropy=0.005,
         randomize=True,
     ),
 }

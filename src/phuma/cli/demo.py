@@ -3,10 +3,14 @@
 People who stand, reach, walk, kick and jump are generated, some of them with the faults that real recordings have. They
 become a small dataset for a Unitree G1: curated, retargeted and measured like any recording. Look at the report, at the
 pictures, and at what was rejected, and why.
+
+With --policy a policy that has learned one of these motions shows in the browser what it can do under physics. With
+--train it is learned anew first, which takes some minutes; Ctrl-C ends that, and shows what was learned so far.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import sys
@@ -15,17 +19,29 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import phuma
 from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.cli.build import Bar
 from phuma.cli.options import command_parser
 from phuma.cli.report import write_report
 from phuma.cli.synth import SynthCfg, write_motions
+from phuma.cli.view import add_serving, check_port, serve
 from phuma.curation import curate
 from phuma.dataset.dataset import Dataset, open_dataset
+from phuma.errors import ConfigError
+from phuma.libraries import FilesLibrary
+from phuma.robot_file import load_robot_motion
+from phuma.robots import Robot, load_robot
+from phuma.sources import ReadCfg
 from phuma.sources.synth import FAULTS, KINDS, generate
 from phuma.summary import Summary
 
 FAULTY_KINDS = ("walk", "reach")
+POLICY = Path(phuma.__file__).parent / "learning" / "demo"
+"""A motion and a policy.onnx that tracks it: made by benchmarks/demo_policy.py"""
+TRACKED = "squat"
+STEPS = 1_000_000
+"""of the environments, in which a policy learns the demo's motion"""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -33,7 +49,49 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("phuma-demo"), metavar="DIR", help="where results go (default: phuma-demo)"
     )
-    out: Path = parser.parse_args(argv).out
+    parser.add_argument("--policy", action="store_true", help="watch a policy that tracks a motion")
+    parser.add_argument("--train", action="store_true", help="with --policy: train it anew, into DIR/policy")
+    add_serving(parser)
+    args = parser.parse_args(argv)
+    if args.train and not args.policy:
+        raise ConfigError("--train trains a policy: give --policy too")
+    check_port(args)
+    if args.policy:
+        play_policy(args)
+    else:
+        build_and_report(args.out)
+    return 0
+
+
+def play_policy(args: argparse.Namespace) -> None:
+    """The one that comes with the package, or one that is trained now."""
+    from phuma.playing import PolicyLibrary
+    from phuma.policies import load_policy
+
+    motion, robot = POLICY / f"{TRACKED}.npz", load_robot("g1")
+    if args.train:
+        train(motion, robot, args.out / "policy")
+    policy = load_policy(args.out / "policy" if args.train else POLICY / "policy.onnx", robot)
+    serve(PolicyLibrary(FilesLibrary([motion], [robot], ReadCfg()), policy, "the demo's", robot), args)
+
+
+def train(motion: Path, robot: Robot, out: Path) -> None:
+    """Go on with the run that is there, if there is one."""
+    from phuma.cli.train import Table, stopping
+    from phuma.learning.config import PRESETS
+    from phuma.learning.library import library_of
+    from phuma.learning.run import RunFolder
+    from phuma.training import Budget, train_policy
+
+    library = library_of(robot, [(motion.stem, load_robot_motion(motion), None)])
+    print(f"Training for {STEPS:,} steps, into {out}; Ctrl-C ends it and shows what was learned so far", flush=True)
+    cfg = None if RunFolder(out).description.exists() else PRESETS["cpu"]
+    with stopping() as stopped:
+        train_policy(library, out, cfg, Budget(STEPS), stop=lambda: bool(stopped), tell=Table())
+
+
+def build_and_report(out: Path) -> None:
+    """From generated people to a dataset with a report."""
     began = time.perf_counter()
     recordings, root = out / "recordings", out / "dataset"
     print(f"1. Generating {len(KINDS)} kinds of motion, and {len(FAULTS)} kinds of fault")
@@ -50,7 +108,6 @@ def main(argv: Sequence[str]) -> int:
     print("\n".join(figures(summary)))
     draw_kinds(out / "motions.png")
     print(f"Done in {time.perf_counter() - began:.1f} s.\n\n{where_to_look(dataset, out)}")
-    return 0
 
 
 def table(dataset: Dataset) -> str:
@@ -82,6 +139,7 @@ def where_to_look(dataset: Dataset, out: Path) -> str:
         (out / "motions.png", "the eleven motions, with contacts lit"),
         (f"{phuma} render {walk.path} --human --out walk.gif", "a film of the robot and the human it follows"),
         (f'{phuma} query {out / "dataset"} "SELECT clip, reasons FROM manifest WHERE NOT kept"', "ask anything"),
+        (f"{phuma} demo --policy", "a policy that makes the robot do it under physics"),
         (f"{phuma} inspect {out / 'recordings' / 'walk_0000.npz'} --plot walk.png", "one recording in detail"),
     ]
     lines = [f"  {what}\n      {why}" for what, why in seen]

@@ -92,6 +92,8 @@ def check_numbers(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and not 0 < value < 1e12:
             raise ConfigError(f"--{name} {value:g}; expected more than 0")
+    if args.device.partition(":")[0] not in ("cpu", "cuda"):
+        raise ConfigError(f"--device {args.device!r}; expected cpu, cuda, or one of several like cuda:1")
     if args.seed is not None and not 0 <= args.seed < 2**32:
         raise ConfigError(f"--seed {args.seed}; expected 0 to {2**32 - 1}")
 

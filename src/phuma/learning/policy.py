@@ -18,8 +18,9 @@ from phuma.rotations import Array
 
 BASES_ABOUT = {
     "default": "the default pose, whatever the motion",
-    "reference": "the reference's joint positions at the coming frame",
-    "feedforward": "q + (tau + damping q') / stiffness at the reference's coming frame, with tau by inverse dynamics",
+    "reference": "the reference's joint positions, mean of the coming frame and the one before it",
+    "feedforward": "q + (tau + damping q') / stiffness of the reference, with tau by inverse dynamics, mean of the "
+    "coming frame and the one before it",
 }
 """What each of `feedforward.BASES` is, in words"""
 

@@ -1,0 +1,350 @@
+"""`phuma evaluate` and `phuma policy` as a user runs them."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("torch")
+
+import onnx
+import onnxruntime
+import torch
+
+from phuma.cli.main import main
+from phuma.learning.attempts import attempt
+from phuma.learning.config import PRESETS
+from phuma.learning.export import export_policy
+from phuma.learning.references import expand
+from phuma.learning.run import RunFolder
+from phuma.learning.simulation.native import NativeSimulation
+from phuma.learning.task import Disturbances
+from phuma.learning.trainer import Trainer
+from phuma.policies import dataset_library, judge_rollouts, load_policy, try_out
+from phuma.robots import load_robot
+from phuma.rollout_file import load_rollout
+from tests.cli.small_dataset import run
+from tests.cli.tracking_dataset import STEPS, TINY, make_dataset
+from tests.learning.motions import dip
+from tests.learning.motions import library as library_with
+
+DOCS = Path(__file__).parents[2] / "docs" / "learning.md"
+SEEN = "clip IN ('still', 'down')"
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("evaluate") / "g1")
+
+
+@pytest.fixture(scope="module")
+def trained(dataset) -> Path:
+    out = dataset.parent / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "tiny", TINY)
+        assert main(["train", str(dataset), "--preset", "tiny", "--steps", str(STEPS), "--out", str(out)]) == 0
+    return out
+
+
+@pytest.fixture(scope="module")
+def exported(trained) -> Path:
+    out = trained.parent / "policy.onnx"
+    assert main(["policy", "export", str(trained), "--out", str(out)]) == 0
+    return out
+
+
+def lively(policy):
+    """The same with weights and normalisers that are far from where they began."""
+    draw = torch.Generator().manual_seed(0)
+    for name, value in policy.net.state_dict().items():
+        noise = torch.randn(value.shape, generator=draw)
+        value.copy_(0.5 + noise**2 if name.endswith("var") else 0.15 * noise)
+    return policy
+
+
+def test_json_is_one_object_as_agreed(capsys, dataset, trained):
+    code, out, _ = run(capsys, "evaluate", trained, dataset, "--split", "all", "--json")
+    assert code == 0
+    told = json.loads(out)
+    assert {"success_0.15", "success_0.5", "mpjpe_global_mm", "mpjpe_local_mm"} <= told["total"].keys()
+    assert told["total"]["motions"] == 3
+    assert sorted(motion["motion"] for motion in told["motions"]) == ["down", "still", "unseen"]
+    assert list(told["categories"]) == ["stationary", "stand", "vertical", "squat", "jump"]
+    assert told["physics"]["step_ms"] == 10
+    assert [(left["motion"], left["reason"][:8]) for left in told["left_out"]] == [("jumpy", "jumps at")]
+
+
+def test_for_a_person_there_are_the_table_the_worst_and_the_physics(capsys, dataset, trained):
+    code, out, _ = run(capsys, "evaluate", trained, dataset, "--full-collision", "--noise", "1", "--pushes")
+    assert code == 0
+    assert "1 motions of the test split, 1 rollouts; physics steps of 5 ms, all collision shapes, noise 1 times" in out
+    assert "SR@0.15" in out
+    assert re.search(r"The worst:\n.*\nunseen +jump", out)
+
+
+def test_what_was_judged_can_be_read_again(capsys, dataset, trained, tmp_path):
+    out = tmp_path / "rollouts"
+    words = ("evaluate", trained, dataset, "--where", SEEN, "--split", "train", "--episodes", 2, "--out", out)
+    assert run(capsys, *words)[0] == 0
+    assert sorted(os.listdir(out)) == ["down.0.npz", "down.1.npz", "still.0.npz", "still.1.npz"]
+    first, second = load_rollout(out / "down.0.npz"), load_rollout(out / "down.1.npz")
+    assert first.motion == second.motion == "down"
+    assert np.abs(first.joint_pos[0] - second.joint_pos[0]).max() > 1e-3, "several begin differently"
+    code, _, said = run(capsys, *words)
+    assert code == 2
+    assert "is not an empty folder" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--where", SEEN], "the test split of"),
+        (["--robot", "h1_2"], "the policy is of robot g1 and does not fit h1_2: other joints"),
+        (["--episodes", "0"], "--episodes 0; expected 1 to"),
+        (["--noise", "-1"], "--noise -1; expected 0 to"),
+    ],
+)
+def test_wrong_calls_are_told(capsys, dataset, trained, options, said):
+    code, out, err = run(capsys, "evaluate", trained, dataset, "--json", *options)
+    assert (code, out) == (2, "")
+    assert said in err
+
+
+@pytest.mark.parametrize(("base", "future"), [("feedforward", True), ("default", False), ("reference", True)])
+def test_a_file_acts_as_the_run_does(dataset, trained, tmp_path, base, future):
+    library = dataset_library(dataset, load_robot("g1"), SEEN)
+    folder = RunFolder(tmp_path / "run")
+    info = RunFolder(trained).info()
+    cfg = replace(info.cfg, base=base, future=future)
+    folder.begin(replace(info, cfg=cfg))
+    folder.save(Trainer(library, cfg).snapshot())
+    ours = lively(load_policy(folder.root))
+    export_policy(ours, tmp_path / "policy.onnx")
+    theirs = load_policy(tmp_path / "policy.onnx")
+    assert theirs.info == ours.info
+    names = [each.name for each in theirs.session.get_inputs()]
+    assert names == ["proprioception", "goal"] + ["future"] * future + ["base"] * (base != "default")
+    largest = 0.0
+
+    class Both:
+        def __init__(self):
+            self.base = base
+
+        def act(self, observation, features):
+            nonlocal largest
+            action = ours.act(observation, features)
+            np.testing.assert_allclose(theirs.act(observation, features), action, rtol=0, atol=1e-5)
+            largest = max(largest, np.abs(action).max())
+            return action
+
+    assert list(attempt(Both(), library, lambda n: NativeSimulation(library.robot, n, 2, threads=1)))
+    assert largest > 0.1
+
+
+def test_a_rollout_by_the_file_is_judged_as_one_by_the_run(capsys, dataset, trained, exported):
+    told = [json.loads(run(capsys, "evaluate", p, dataset, "--split", "all", "--json")[1]) for p in (trained, exported)]
+    a, b = ({m["motion"]: m for m in each["motions"]} for each in told)
+    assert a.keys() == b.keys()
+    for name, own in a.items():
+        for key in ("success_0.15", "success_0.5", "tracked", "failures", "first_failure_s"):
+            assert own[key] == b[name][key]
+        assert own["up_to_failure"]["mpjpe_global_mm"] == pytest.approx(
+            b[name]["up_to_failure"]["mpjpe_global_mm"], abs=0.1
+        )
+
+
+def test_a_file_is_judged_without_torch(dataset, exported):
+    code = "import sys; sys.modules['torch'] = None\nfrom phuma.cli.main import main\nsys.exit(main(sys.argv[1:]))"
+    words = ["evaluate", str(exported), str(dataset), "--json"]
+    done = subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["total"]["motions"] == 1
+
+
+def changed(model, **texts):
+    """With other metadata; None takes one away."""
+    kept = {entry.key: entry.value for entry in model.metadata_props} | texts
+    del model.metadata_props[:]
+    onnx.helper.set_model_props(model, {key: value for key, value in kept.items() if value is not None})
+
+
+def external(model):
+    tensor = model.graph.initializer[0]
+    tensor.ClearField("raw_data")
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    tensor.external_data.add(key="location", value="/etc/passwd")
+
+
+def external_constant(model):
+    """The same, hidden in an operator."""
+    tensor = onnx.TensorProto(dims=[1], data_type=1, name="x", data_location=onnx.TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value="weights.bin")
+    model.graph.node.append(onnx.helper.make_node("Constant", [], ["hidden"], value=tensor))
+
+
+def narrower(model):
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_value -= 1
+
+
+def other_joints(model):
+    names = json.loads(next(e.value for e in model.metadata_props if e.key == "joint_names"))
+    changed(model, joint_names=json.dumps([names[1], names[0], *names[2:]]))
+
+
+def other_gains(model):
+    gains = json.loads(next(e.value for e in model.metadata_props if e.key == "stiffness"))
+    changed(model, stiffness=json.dumps([2 * gains[0], *gains[1:]]))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda m: changed(m, format=None), "is no policy of ours: it has no metadata of phuma-policy"),
+        (lambda m: changed(m, format='"theirs"'), "format is 'theirs', expected 'phuma-policy'"),
+        (lambda m: changed(m, format_version="2"), "is of version 2, newer than this program's 1"),
+        (lambda m: changed(m, action_scale=None), "has no 'action_scale' in its metadata"),
+        (lambda m: changed(m, default_pose="[0, 1]"), "default_pose has 2 values; 29 finite ones are needed"),
+        (lambda m: changed(m, base='"magic"'), "base is 'magic'; there are: default"),
+        (lambda m: changed(m, joint_names="{"), "has metadata that is damaged"),
+        (lambda m: changed(m, future="false"), "while its metadata says"),
+        (narrower, "policy.onnx: "),
+        (external, "keeps weights in other files"),
+        (external_constant, "keeps weights in other files"),
+        (other_joints, "the policy is of robot g1 and does not fit g1: other joints, for example their order"),
+        (other_gains, "trained for another g1: stiffness of left_hip_pitch_joint was 80.362, is 40.181"),
+    ],
+)
+def test_a_file_that_is_not_as_it_says_is_refused(capsys, dataset, exported, tmp_path, spoil, said):
+    model = onnx.load(exported)
+    spoil(model)
+    file = tmp_path / "policy.onnx"
+    file.write_bytes(model.SerializeToString())
+    code, out, err = run(capsys, "evaluate", file, dataset, "--json")
+    assert (code in (1, 2), out) == (True, "")
+    assert said in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("content", [b"", b"no graph at all " * 9, None])
+def test_a_file_that_is_no_onnx_or_cut_short_is_refused(capsys, dataset, exported, tmp_path, content):
+    file = tmp_path / "policy.onnx"
+    file.write_bytes(exported.read_bytes()[:-500] if content is None else content)
+    code, _, err = run(capsys, "evaluate", file, dataset)
+    assert code == 1
+    assert f"{file}: is not an ONNX file, or is damaged" in err
+
+
+def test_the_same_policy_gives_the_same_file(trained, exported, tmp_path):
+    assert main(["policy", "export", str(trained), "--out", str(tmp_path / "again.onnx")]) == 0
+    assert (tmp_path / "again.onnx").read_bytes() == exported.read_bytes()
+
+
+def test_a_motions_file_and_the_documented_code_feed_the_policy_as_the_simulation_does(
+    capsys, dataset, trained, tmp_path
+):
+    """From the file, the metadata and the robot's state alone, by the code in docs/learning.md."""
+    policy = lively(load_policy(trained))
+    export_policy(policy, tmp_path / "policy.onnx")
+    file = tmp_path / "motion.npz"
+    words = ("policy", "motion", tmp_path / "policy.onnx", dataset, "--clip", "down", "--out", file)
+    assert run(capsys, *words)[0] == 0
+    code = re.search(r"```python\n(def inputs.*?)```", DOCS.read_text(), re.DOTALL)
+    there: dict = {"np": np}
+    exec(code[1], there)
+    motion = dict(np.load(file))
+    session = onnxruntime.InferenceSession(tmp_path / "policy.onnx")
+    about = session.get_modelmeta().custom_metadata_map
+    default_pose = np.array(json.loads(about["default_pose"]))
+    anchor = json.loads(about["key_bodies"]).index(json.loads(about["anchor_body"]))
+    library = dataset_library(dataset, load_robot("g1"), "clip = 'down'")
+    targets = []
+
+    class Recording(NativeSimulation):
+        def step(self, target):
+            targets.append(target.copy())
+            super().step(target)
+
+    class Deployed:
+        base = policy.base
+        action = np.zeros(29)
+
+        def act(self, observation, features):
+            t, state = len(targets) + 1, simulation[0].state()
+            fed = there["inputs"](
+                motion, t, default_pose, self.action, state.root_angvel[0], state.joint_pos[0], state.joint_vel[0],
+                state.body_quat[0, anchor],
+            )  # fmt: skip
+            np.testing.assert_allclose(fed["proprioception"], observation["proprioception"], atol=1e-5)
+            np.testing.assert_allclose(fed["goal"], observation["goal"], atol=1e-5)
+            np.testing.assert_array_equal(fed["future"], features[observation["future"]])
+            action, target = session.run(["action", "target"], {i.name: fed[i.name] for i in session.get_inputs()})
+            self.action = action[0]
+            aimed.append(target[0])
+            return action
+
+    simulation, aimed = [], []
+
+    def simulate(robots):
+        simulation.append(Recording(library.robot, robots, 2, threads=1))
+        return simulation[0]
+
+    (rollout,) = attempt(Deployed(), library, simulate, disturbances=Disturbances())
+    assert len(targets) == len(aimed) >= len(rollout) - 1 > 10
+    np.testing.assert_allclose(np.concatenate(targets), aimed, atol=1e-6)
+    np.testing.assert_array_equal(motion["joint_names"], library.robot.joint_names)
+
+
+def test_a_motion_for_a_policy_may_come_from_a_file(capsys, dataset, exported, tmp_path):
+    out = tmp_path / "motion.npz"
+    assert run(capsys, "policy", "motion", exported, dataset / "clips" / "down.npz", "--out", out)[0] == 0
+    assert str(np.load(out)["motion"]) == "down"
+    code, _, said = run(capsys, "policy", "motion", exported, dataset, "--out", out)
+    assert code == 2
+    assert "which clip of" in said
+    code, _, said = run(
+        capsys, "policy", "motion", exported, dataset / "clips" / "jumpy.npz", "--out", tmp_path / "j.npz"
+    )
+    assert code == 1
+    assert "jumpy: jumps at" in said
+    assert not (tmp_path / "j.npz").exists()
+
+
+def test_a_robot_that_does_what_the_motion_shows_is_a_success_however_long_it_lasts(dataset, trained):
+    """Attempts end with their motion, not after the ten seconds that they last in training."""
+    library = library_with(load_robot("g1"), long=dip(load_robot("g1"), 12.0))
+    references = expand(library, [0], "default")
+
+    class Puppet(NativeSimulation):
+        frame = 0
+
+        def step(self, target):
+            super().step(target)
+            self.frame += 1
+            self.reset(np.arange(1), references.state[np.array([self.frame])])
+
+    class Idle:
+        base = "default"
+
+        def act(self, observation, features):
+            return np.zeros((1, 29), dtype=np.float32)
+
+    (rollout,) = attempt(Idle(), library, lambda n: Puppet(library.robot, n, 1, threads=1), disturbances=Disturbances())
+    assert (len(rollout), rollout.terminated_at) == (601, None)
+    total = judge_rollouts([rollout], library)["total"]
+    assert total["success_0.15"] == 100
+    assert total["mpjpe_global_mm"] < 0.01
+
+
+def test_trying_out_again_gives_the_same(dataset, trained):
+    policy, library = load_policy(trained), dataset_library(dataset, load_robot("g1"), SEEN)
+    a, b, c = (try_out(policy, library, noise=1.0, pushes=True, episodes=2, seed=seed) for seed in (1, 1, 2))
+    assert all(np.array_equal(x.joint_pos, y.joint_pos) for x, y in zip(a, b, strict=True))
+    assert not any(np.array_equal(x.joint_pos, y.joint_pos) for x, y in zip(a, c, strict=True))

@@ -1,0 +1,273 @@
+"""`phuma train` as a user runs it: real trainings, of a few robots for a few steps."""
+
+import json
+import os
+import pickle
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from phuma.cli.main import main
+from phuma.learning.config import PRESETS
+from phuma.learning.run import RunFolder
+from phuma.policies import load_policy
+from phuma.robot_file import save_robot_motion
+from phuma.robots import load_robot
+from tests.cli.small_dataset import run
+from tests.cli.tracking_dataset import JUMP, STEPS, TINY, make_dataset
+from tests.learning.motions import dip
+
+
+@pytest.fixture(autouse=True)
+def _presets(monkeypatch):
+    monkeypatch.setitem(PRESETS, "tiny", TINY)
+    monkeypatch.setitem(PRESETS, "wild", replace(TINY, learning_rate=1e30, desired_kl=0.0))
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory) -> Path:
+    return make_dataset(tmp_path_factory.mktemp("tracking") / "g1")
+
+
+@pytest.fixture(scope="module")
+def trained(dataset) -> Path:
+    """A run of two iterations; whoever spoils it copies it."""
+    out = dataset.parent / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "tiny", TINY)
+        assert main(["train", str(dataset), "--preset", "tiny", "--steps", str(2 * STEPS), "--out", str(out)]) == 0
+    return out
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_run_says_what_it_is_made_of_and_what_comes_next(capsys, dataset, tmp_path):
+    out = tmp_path / "run"
+    code, said, _ = run(capsys, "train", dataset, "--preset", "tiny", "--steps", STEPS + 1, "--seed", 3, "--out", out)
+    assert code == 0
+    assert "2 clips of g1" in said
+    assert "1 clips are left out" in said
+    assert f"{JUMP}: jumps at 0.63 s: left_shoulder_pitch_joint turns at 90 rad/s" in said
+    assert [line.split()[:2] for line in said.splitlines() if f"{2 * STEPS} " in line] == [["0:00", str(2 * STEPS)]]
+    for command in ("evaluate", "play", "policy export"):
+        assert f"phuma {command} {out}" in said
+    folder = RunFolder(out)
+    info = folder.info()
+    assert info.cfg == replace(TINY, seed=3)
+    assert (info.robot, info.motions, info.data["dataset"], info.data["split"]) == ("g1", 2, "g1", "train")
+    assert folder.load()["counts"].tolist() == [2, 2 * STEPS]
+
+
+def test_curves_are_there_for_tensorboard(trained):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    curves = EventAccumulator(str(trained)).Reload()
+    names = curves.Tags()["scalars"]
+    for name in ("tracking/success_0.5", "tracking/tracked", "errors/mpjpe_global_mm", "terms/body_position",
+                 "training/reward", "training/steps_per_second", "training/learning_rate"):  # fmt: skip
+        assert name in names
+    assert [event.step for event in curves.Scalars("training/reward")] == [STEPS, 2 * STEPS]
+
+
+def test_a_run_that_was_interrupted_ends_with_the_same_numbers(capsys, dataset, trained, tmp_path):
+    whole, halves = tmp_path / "whole", Path(shutil.copytree(trained, tmp_path / "halves"))
+    assert run(capsys, "train", dataset, "--preset", "tiny", "--steps", 4 * STEPS, "--out", whole)[0] == 0
+    assert run(capsys, "train", dataset, "--resume", "--steps", 4 * STEPS, "--out", halves)[0] == 0
+    a, b = RunFolder(whole).load(), RunFolder(halves).load()
+    assert a.pop("seconds") > 0
+    assert b.pop("seconds") > RunFolder(trained).load()["seconds"]
+    assert a.keys() == b.keys()
+    assert [name for name in a if not np.array_equal(a[name], b[name])] == []
+    assert a["counts"].tolist() == [4, 4 * STEPS]
+
+
+def test_a_run_that_has_used_its_budget_stays_as_it_is(capsys, dataset, trained, tmp_path):
+    again = Path(shutil.copytree(trained, tmp_path / "again"))
+    assert run(capsys, "train", dataset, "--resume", "--steps", STEPS, "--out", again)[0] == 0
+    assert RunFolder(again).load()["counts"].tolist() == [2, 2 * STEPS]
+
+
+def test_nothing_is_overwritten(capsys, dataset, trained, tmp_path):
+    before = contents(trained)
+    code, _, said = run(capsys, "train", dataset, "--preset", "tiny", "--out", trained)
+    assert (code, contents(trained)) == (2, before)
+    assert "holds a run already: go on with --resume" in said
+    (tmp_path / "thesis.tex").write_text("all my work")
+    code, _, said = run(capsys, "train", dataset, "--preset", "tiny", "--out", tmp_path)
+    assert code == 2
+    assert "is not an empty folder" in said
+    assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--seed", "1"], "--seed: the run in"),
+        (["--no-future", "--preset", "cpu"], "--preset, --no-future: the run in"),
+        (["--where", "clip = 'down'"], "--where: the run in"),
+        (["--robot", "h1_2"], "has no motion of robot h1_2; it is of: g1"),
+    ],
+)
+def test_a_run_goes_on_as_it_was_begun(capsys, dataset, trained, options, said):
+    before = contents(trained)
+    code, _, err = run(capsys, "train", dataset, "--resume", "--out", trained, *options)
+    assert (code, contents(trained)) == (2, before)
+    assert said in err
+
+
+def test_a_run_does_not_go_on_with_other_motions(capsys, dataset, trained, tmp_path):
+    other = Path(shutil.copytree(dataset, tmp_path / "other"))
+    save_robot_motion(other / "clips" / "down.npz", dip(load_robot("g1"), 0.8, depth=0.151))
+    before = contents(trained)
+    code, _, said = run(capsys, "train", other, "--resume", "--out", trained)
+    assert (code, contents(trained)) == (2, before)
+    assert "learned from 2 other motions" in said
+    assert "give its own dataset, g1" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--where", "split = 'test'"], "the train split of"),
+        (["--where", "clip = 'nobody'"], "has no kept clip of g1 under"),
+        (["--where", f"clip = '{JUMP}'"], "none of 1 clips can be followed; jumpy: jumps at"),
+        (["--robot", "h1_2"], "has no motion of robot h1_2; it is of: g1"),
+        (["--preset", "huge"], "no preset 'huge'; there are: cpu, paper"),
+        (["--algo", "magic"], "no algorithm 'magic'; there is: beyondmimic"),
+        (["--minutes", "1", "--steps", "1"], "give one of them"),
+        (["--steps", "0"], "expected more than 0"),
+        (["--device", "toaster"], "--device 'toaster'; expected cpu, cuda"),
+    ],
+)
+def test_wrong_calls_are_told_and_leave_nothing(capsys, dataset, tmp_path, options, said):
+    out = tmp_path / "run"
+    code, _, err = run(capsys, "train", dataset, "--out", out, *options)
+    assert code in (1, 2)
+    assert said in err
+    assert not out.exists()
+
+
+class Bomb:
+    def __reduce__(self):
+        return os.mkdir, ("exploded",)
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-2000])
+
+
+def pickled(file: Path) -> None:
+    file.write_bytes(pickle.dumps(Bomb()))
+
+
+def with_objects(file: Path) -> None:
+    arrays = dict(np.load(file))
+    np.savez(file, **arrays | {"net.log_std": np.array([Bomb()], dtype=object)}, allow_pickle=True)
+
+
+def foreign(file: Path) -> None:
+    np.savez(file, weights=np.zeros(3))
+
+
+def wider(file: Path) -> None:
+    arrays = dict(np.load(file))
+    np.savez(file, **arrays | {"net.actor.layers.0.weight": np.zeros((17, 5), dtype=np.float32)})
+
+
+def poisoned(file: Path) -> None:
+    arrays = dict(np.load(file))
+    arrays["net.actor.layers.0.weight"][3, 3] = np.nan
+    np.savez(file, **arrays)
+
+
+def lacking(file: Path) -> None:
+    arrays = dict(np.load(file))
+    np.savez(file, **{name: value for name, value in arrays.items() if not name.startswith("net.critic")})
+
+
+@pytest.mark.parametrize("spoil", [cut, pickled, with_objects, foreign, wider, poisoned, lacking])
+def test_a_checkpoint_that_cannot_be_trusted_is_refused_by_name(capsys, dataset, trained, tmp_path, monkeypatch, spoil):
+    monkeypatch.chdir(tmp_path)
+    spoiled = Path(shutil.copytree(trained, tmp_path / "spoiled"))
+    spoil(spoiled / "checkpoint.npz")
+    before = contents(spoiled)
+    for command in (["train", dataset, "--resume", "--out", spoiled], ["evaluate", spoiled, dataset]):
+        code, _, said = run(capsys, *command)
+        assert code == 1
+        assert f"{spoiled / 'checkpoint.npz'}: " in said
+        assert "Traceback" not in said
+    assert contents(spoiled) == before
+    assert os.listdir(tmp_path) == ["spoiled"], "something in the checkpoint was executed"
+
+
+def test_a_description_of_a_run_that_is_damaged_is_refused_by_name(capsys, dataset, trained, tmp_path):
+    spoiled = Path(shutil.copytree(trained, tmp_path / "spoiled"))
+    text = (spoiled / "run.json").read_text()
+    for wrong in (text[:200], "[]", text.replace('"format_version": 1', '"format_version": 2'), '{"format": "x"}'):
+        (spoiled / "run.json").write_text(wrong)
+        code, _, said = run(capsys, "evaluate", spoiled, dataset)
+        assert code == 1
+        assert f"{spoiled / 'run.json'}: " in said
+
+
+def test_training_that_diverges_keeps_its_last_good_checkpoint(capsys, dataset, tmp_path):
+    out = tmp_path / "run"
+    code, _, said = run(capsys, "train", dataset, "--preset", "wild", "--steps", 100 * STEPS, "--out", out)
+    assert code == 1
+    assert "training diverged in iteration" in said
+    assert RunFolder(out).load()["counts"][1] < 100 * STEPS
+    assert load_policy(out).info.robot == "g1"
+
+
+def send(number: int, checkpoint: Path, process: int) -> None:
+    """Once the run has begun."""
+    for _ in range(600):
+        if checkpoint.exists():
+            break
+        time.sleep(0.1)
+    time.sleep(0.3)
+    os.kill(process, number)
+
+
+def test_a_polite_kill_ends_with_a_checkpoint(capsys, dataset, tmp_path):
+    out = tmp_path / "run"
+    Thread(target=send, args=(signal.SIGTERM, out / "checkpoint.npz", os.getpid()), daemon=True).start()
+    code, said, err = run(capsys, "train", dataset, "--preset", "tiny", "--out", out)
+    assert code == 130
+    assert "stopping after this iteration" in err
+    assert err.endswith("stopped\n")
+    iterations, steps = RunFolder(out).load()["counts"]
+    assert iterations > 0
+    assert steps == iterations * STEPS
+    assert f"phuma evaluate {out}" in said
+
+
+def test_ctrl_c_ends_with_a_checkpoint_that_loads(dataset, tmp_path):
+    out = tmp_path / "run"
+    code = (
+        "import sys\nfrom phuma.cli.main import main\nfrom phuma.learning.config import PRESETS\n"
+        "from tests.cli.tracking_dataset import TINY\nPRESETS['tiny'] = TINY\nsys.exit(main(sys.argv[1:]))"
+    )
+    words = ["train", str(dataset), "--preset", "tiny", "--out", str(out)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    send(signal.SIGINT, out / "checkpoint.npz", process.pid)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert RunFolder(out).load()["counts"][0] > 0
+    assert load_policy(out).info.data["dataset"] == "g1"
+    assert json.loads((out / "run.json").read_text())["cfg"]["environments"] == TINY.environments

@@ -1,0 +1,52 @@
+"""A dataset of a few seconds for `phuma train` and its like, and a way to train in no time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from phuma.dataset.category import GROUP_OF
+from phuma.dataset.describe import Description, save_description
+from phuma.dataset.manifest import write_manifest
+from phuma.learning.config import LearnCfg
+from phuma.robot_file import save_robot_motion
+from phuma.robot_motion import RobotMotion
+from phuma.robots import load_robot
+from tests.learning.motions import bent, dip, planted, stand, wandering
+
+TINY = LearnCfg(environments=8, horizon=4, minibatches=2, epochs=2, hidden=(16, 16), encoder=(4, 8))
+STEPS = TINY.environments * TINY.horizon
+"""of environments, an iteration"""
+JUMP = "jumpy"
+
+
+def jump() -> RobotMotion:
+    """An arm that is elsewhere from one frame to the next."""
+    g1 = load_robot("g1")
+    return planted(g1, bent(g1, np.full(40, 0.33), arm=np.where(np.arange(40) < 20, 0.0, 3.0)))
+
+
+def make_dataset(root: Path) -> Path:
+    """Three clips of the G1 to learn from, one of which jumps; one rejected; and one to be tested on, which nobody can
+    do, as it floats."""
+    g1 = load_robot("g1")
+    clips = {
+        "still": (stand(g1, 0.6), "train", "stand"),
+        "down": (dip(g1, 0.8), "train", "squat"),
+        JUMP: (jump(), "train", "reach"),
+        "unseen": (wandering(g1, 1.0), "test", "jump"),
+    }
+    (root / "clips").mkdir(parents=True)
+    rows = []
+    for name, (motion, split, category) in clips.items():
+        save_robot_motion(root / "clips" / f"{name}.npz", motion)
+        rows.append({
+            "clip": name, "robot": "g1", "kept": True, "reasons": [], "split": split, "category": category,
+            "category_group": GROUP_OF[category], "frames": len(motion), "fps": 30.0, "file": f"clips/{name}.npz",
+        })  # fmt: skip
+    rows.append({"clip": "bad", "robot": "g1", "kept": False, "reasons": ["it floats"], "split": "train"})
+    write_manifest(root / "manifest.parquet", rows)
+    counts = {"clips": len(rows), "kept": len(clips), "recordings": len(rows), "failed": 0, "frames": 0}
+    save_description(root, Description(("g1",), {}, {}, finished=True, counts=counts))
+    return root

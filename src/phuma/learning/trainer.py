@@ -150,8 +150,8 @@ class Trainer:
         self.iterations, self.steps = (int(n) for n in arrays["counts"])
         self.generator.set_state(torch.from_numpy(arrays["generator"].copy()))
         _set_rng(self.rng, arrays["rng"])
-        seen = _below(arrays, "observation.")
-        self.observation = {name: torch.from_numpy(value.copy()).to(self.device) for name, value in seen.items()}
+        seen = {name: torch.from_numpy(arrays[f"observation.{name}"].copy()) for name in self.observation}
+        self.observation = {name: group.to(self.device) for name, group in seen.items()}
 
     def _chosen(self, clips: Array | None = None) -> tuple[References, Sampler]:
         """Motions to learn from for a while: all, if they are not too many."""

@@ -27,6 +27,8 @@ from phuma.robots import Robot, load_robot
 from phuma.rollout import Rollout
 
 SPLITS = ("train", "test")
+UNREADABLE = "cannot be read"
+"""How the reason begins for which a clip is left out that is no motion at all: a fault of the dataset"""
 FINE = 4
 """Physics steps a control step of 20 ms that policies are judged with where it matters: 5 ms"""
 
@@ -75,8 +77,8 @@ def dataset_library(
     for entry in bar(chosen):
         try:
             library.add(entry.id, entry.motion(), entry.row["category"])
-        except PhumaError as e:
-            library.left_out.append((entry.id, str(e)))
+        except ReadError as e:
+            library.left_out.append((entry.id, f"{UNREADABLE}: {e}"))
     if not library.names:
         name, reason = library.left_out[0]
         raise PhumaError(f"none of {len(chosen)} clips can be followed; {name}: {reason}")
@@ -90,6 +92,11 @@ def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: s
     if not chosen:
         raise ConfigError(_nothing(data, robot, where, split, entries))
     return chosen
+
+
+def exit_code(library: MotionLibrary) -> int:
+    """Of a command that used it: 1 if some of its files could not be read."""
+    return int(any(reason.startswith(UNREADABLE) for _, reason in library.left_out))
 
 
 def _nothing(data: Dataset, robot: Robot, where: str | None, split: str | None, entries: list[Entry]) -> str:

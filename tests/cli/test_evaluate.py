@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -101,6 +102,15 @@ def test_what_was_judged_can_be_read_again(capsys, dataset, trained, tmp_path):
     code, _, said = run(capsys, *words)
     assert code == 2
     assert "is not an empty folder" in said
+
+
+def test_a_clip_that_cannot_be_read_is_named_and_the_rest_is_judged(capsys, dataset, trained, tmp_path):
+    damaged = Path(shutil.copytree(dataset, tmp_path / "damaged"))
+    (damaged / "clips" / "down.npz").write_bytes(b"PK")
+    code, out, _ = run(capsys, "evaluate", trained, damaged, "--split", "train")
+    assert code == 1
+    assert "1 motions of the train split" in out
+    assert f"down: cannot be read: {damaged / 'clips' / 'down.npz'}" in out
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,16 @@ from phuma.errors import ConfigError
 from phuma.evaluation import table, worst
 from phuma.learning.library import MotionLibrary
 from phuma.learning.policy import PolicyInfo
-from phuma.policies import SPLITS, dataset_library, judge_rollouts, load_policy, physics_steps, robot_named, try_out
+from phuma.policies import (
+    SPLITS,
+    dataset_library,
+    exit_code,
+    judge_rollouts,
+    load_policy,
+    physics_steps,
+    robot_named,
+    try_out,
+)
 from phuma.robots import load_robot
 from phuma.rollout import Rollout
 from phuma.rollout_file import save_rollout
@@ -46,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
         "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
     }
     print(json.dumps(document) if args.json else "\n".join(lines(document, library, args)))
-    return 0
+    return exit_code(library)
 
 
 def parser() -> argparse.ArgumentParser:

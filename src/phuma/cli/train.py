@@ -23,7 +23,7 @@ from phuma.errors import ConfigError
 from phuma.learning.config import ALGORITHMS, PRESETS, LearnCfg
 from phuma.learning.library import MotionLibrary
 from phuma.learning.run import RunFolder
-from phuma.policies import dataset_library
+from phuma.policies import dataset_library, exit_code
 from phuma.robots import load_robot
 
 MINUTES = 30.0
@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
         print(line)
     if stopped:
         raise KeyboardInterrupt
-    return 0
+    return exit_code(library)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -43,9 +43,9 @@ def policy_of_run(folder: RunFolder, robot: Robot) -> TorchPolicy:
     widths = {"proprioception": own.shape[0], "goal": goal.shape[0], "critic": 5 * joints + 9 * bodies + 12}
     example = {name: torch.zeros(1, width) for name, width in widths.items()}
     example["future"] = torch.zeros(1, FUTURE_FRAMES, dtype=torch.long)
-    net = ActorCritic(example, torch.zeros(1, future.shape[1]), joints, run.cfg)
     arrays = folder.load()
     try:
+        net = ActorCritic(example, torch.zeros(1, future.shape[1]), joints, run.cfg)
         load_net(net, arrays)
     except (PhumaError, RuntimeError, TypeError) as e:
         raise ReadError(folder.checkpoint, f"is not of this run: {e}") from None

@@ -25,6 +25,8 @@ def small_cfg(**changes) -> LearnCfg:
     values = {
         "environments": 4, "horizon": 6, "hidden": (16, 16), "encoder": (4, 8), "init_std": 0.3, "learning_rate": 1e-3,
         "critic_rate": 1e-3, "desired_kl": 0.01, "epochs": 2, "minibatches": 2, "gamma": 0.9, "lam": 0.8,
+        "clip": 0.2, "entropy": 0.005, "value": 1.0, "max_grad_norm": 1.0, "weight_decay": 0.0, "base": "feedforward",
+        "randomize": False, "future": True, "substeps": 2,
     }  # fmt: skip
     return LearnCfg(**(values | changes))
 

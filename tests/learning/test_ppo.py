@@ -187,7 +187,7 @@ def moved(net, before, part):
 
 
 def test_a_bandit_is_solved_in_a_few_updates():
-    net, _, _ = updated(40, learning_rate=3e-3, critic_rate=3e-3, epochs=5)
+    net, _, _ = updated(20, learning_rate=3e-3, critic_rate=1e-2, epochs=4, minibatches=1)
     seen = any_observation(1)
     with torch.no_grad():
         torch.testing.assert_close(net.mean(seen)[0], WANTED, atol=0.1, rtol=0)
@@ -238,5 +238,5 @@ def test_a_fixed_rate_stays_and_an_adapted_one_follows_the_change():
 
 def test_the_critic_comes_to_know_the_returns():
     _, _, first = updated(1)
-    _, _, later = updated(60, learning_rate=1e-5, desired_kl=0.0)
+    _, _, later = updated(20, critic_rate=1e-2, learning_rate=1e-5, desired_kl=0.0)
     assert later["value_loss"] < 0.5 * first["value_loss"]

@@ -145,6 +145,13 @@ def test_only_what_was_cut_short_is_credited_with_what_might_have_come(train):
     torch.testing.assert_close(credit, 9.0 * cut_short, atol=1e-5, rtol=0)
 
 
+def test_first_actions_stay_near_nought_as_long_as_nothing_was_learned(train):
+    """Also where first states are all alike in something that changes later, as the last action does."""
+    one = train(horizon=12)
+    one._collect()
+    assert one.storage.mean.abs().max() < 0.2
+
+
 def test_what_is_told_is_finite_and_plain(train):
     told = train().iterate()
     assert {"reward", "failed_share", "spread", "value_loss", "kl", "learning_rate"} <= told.keys()
@@ -157,7 +164,7 @@ def test_normalisers_see_all_that_the_robots_saw(train):
     for _ in range(2):
         one.iterate()
     count = one.net.actor.normalisers["goal"].count
-    assert count == 4 + 2 * 4 * 6
+    assert count == 2 * 4 * 6
     assert one.net.critic.normalisers["critic"].count == count
 
 
@@ -167,12 +174,12 @@ def test_a_large_library_is_learned_from_in_parts(train, small, monkeypatch):
     monkeypatch.setattr(trainer_module, "REFRESH", 2)
     one = train()
     used = []
-    for _ in range(24):
+    for _ in range(12):
         one.iterate()
         frames = sum(len(small.motions[clip]) for clip in one._clips)
         assert frames == len(one.task.references) == len(one.net.features) <= 120
         used.append(tuple(one._clips.tolist()))
-    assert all(used[i] == used[i + 1] for i in range(0, 24, 2))
+    assert all(used[i] == used[i + 1] for i in range(0, 12, 2))
     assert len(set(used)) > 1
     assert set(np.concatenate(used)) == {0, 1, 2}
 
@@ -237,14 +244,9 @@ def test_the_sampler_learns_of_failures(train):
 
 
 def test_a_little_training_teaches_the_critic_and_the_actor(train):
-    """What a robot gets for standing where it is wanted comes to be expected, and actions that only cost are left."""
-    one = train(
-        environments=16, horizon=12, epochs=5, minibatches=4, critic_rate=3e-3, learning_rate=1e-3, init_std=0.5
-    )
-    told = [one.iterate() for _ in range(25)]
-
-    def mean(name, of):
-        return np.mean([each[name] for each in of])
-
-    assert mean("value_loss", told[-5:]) < 0.5 * mean("value_loss", told[:5])
-    assert mean("reward", told[-5:]) > mean("reward", told[:5])
+    """What robots get comes to be expected, and trying around, which costs at first, becomes less."""
+    one = train(environments=24, horizon=8, epochs=4, init_std=0.5, critic_rate=5e-3, entropy=0.0)
+    told = [one.iterate() for _ in range(12)]
+    first, last = (np.mean([each["value_loss"] for each in some]) for some in (told[:2], told[-3:]))
+    assert last < 0.6 * first
+    assert told[-1]["spread"] < 0.49

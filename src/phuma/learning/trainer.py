@@ -58,7 +58,6 @@ class Trainer:
         joints = library.robot.n_joints
         features = self._tensor(self.task.references.features)
         self.net = ActorCritic(self.observation, features, joints, cfg).to(device)
-        self.net.see(self.observation)
         self.ppo = PPO(self.net, cfg)
         self.storage = Storage(cfg.horizon, self.observation, joints)
         self.iterations = self.steps = 0

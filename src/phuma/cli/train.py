@@ -23,13 +23,13 @@ from phuma.errors import ConfigError
 from phuma.learning.config import ALGORITHMS, PRESETS, LearnCfg
 from phuma.learning.library import MotionLibrary
 from phuma.learning.run import RunFolder
+from phuma.learning.simulation.model import CONTROL_RATE
 from phuma.policies import dataset_library, exit_code
 from phuma.robots import load_robot
 
 MINUTES = 30.0
 """Where neither --minutes nor --steps is given"""
 SHOWN = 5  # clips that are left out, a reason
-OF_A_NEW_RUN = ("algo", "preset", "randomize", "no_future", "seed")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -110,14 +110,19 @@ def configuration(args: argparse.Namespace) -> LearnCfg:
 
 
 def resumed_where(folder: RunFolder, args: argparse.Namespace) -> str | None:
-    """The condition that a run was begun with; options that would change what it is are an error."""
-    where = folder.info().data.get("where")
-    given = [name for name in OF_A_NEW_RUN if getattr(args, name) is not None]
-    if args.where not in (None, where):
-        given.append("where")
-    if given:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise ConfigError(f"{names}: the run in {folder.root} goes on as it was begun; leave that out")
+    """The condition that a run was begun with; options that would make another run of it are an error."""
+    info = folder.info()
+    cfg, where = info.cfg, info.data.get("where")
+    own = {"where": where, "algo": cfg.algo, "randomize": cfg.randomize, "no_future": not cfg.future, "seed": cfg.seed}
+    other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
+    if args.preset is not None:
+        beside = {name: getattr(cfg, name) for name in ("algo", "randomize", "future", "seed")}
+        other += ["preset"] * (replace(configuration(args), **beside) != cfg)
+    if other:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in other)
+        raise ConfigError(
+            f"{names}: the run in {folder.root} was begun otherwise and goes on as it was; leave that out"
+        )
     return where
 
 
@@ -129,10 +134,10 @@ def reading_bar(entries: list) -> Iterator:
 
 def telling(library: MotionLibrary) -> list[str]:
     """What is learned from, and what is not and why."""
-    minutes = library.frames / 3000
-    lines = [f"{len(library)} clips of {library.robot.name}, {minutes:.1f} minutes"]
+    seconds = library.frames / CONTROL_RATE
+    lines = [f"Clips of {library.robot.name}: {len(library)}, {seconds / 60:.1f} minutes"]
     if library.left_out:
-        lines.append(f"{len(library.left_out)} clips are left out:")
+        lines.append(f"Left out: {len(library.left_out)} of {len(library) + len(library.left_out)}")
         kinds = Counter(kind_of(reason) for _, reason in library.left_out)
         for kind, count in kinds.most_common():
             own = [(name, reason) for name, reason in library.left_out if kind_of(reason) == kind]

@@ -1,0 +1,87 @@
+"""How far the base alone carries a robot, without any policy: by kind of base, and by how swinging feet were put on the
+robot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phuma.learning.feedforward import BASES
+from phuma.learning.library import MotionLibrary
+from phuma.learning.references import derivatives, expand
+from phuma.learning.simulation.native import NativeSimulation
+from phuma.learning.task import Tracking
+from phuma.robots.inverse_dynamics import inverse_dynamics
+from tables import markdown, save
+from tracking import KINDS, library_of_motions
+
+SEEDS = (0, 1)
+EVERY, LONGEST, EARLY = 20, 100, 10
+"""control steps: between first frames, until an attempt is no longer watched, and of the early reward"""
+
+
+def alone(library: MotionLibrary, base: str) -> tuple[dict[str, float], dict[str, float]]:
+    """By type: control steps until a termination, at most LONGEST, and the mean reward a second of the first EARLY."""
+    references = expand(library, range(len(library)), base)
+    starts = np.concatenate(
+        [np.arange(first, last - LONGEST + 1, EVERY) for first, last in zip(references.first, references.last)]
+    )
+    simulation = NativeSimulation(library.robot, len(starts), 2)
+    task = Tracking(library.robot, simulation, references, lambda rows: starts[rows], np.random.default_rng(0))
+    running, life = np.ones(len(starts), dtype=bool), np.zeros(len(starts))
+    early = []
+    for step in range(LONGEST):
+        told = task.step(np.zeros((len(starts), library.robot.n_joints), dtype=np.float32))
+        if step < EARLY:
+            early.append(np.where(running, 50 * told.reward, np.nan))
+        life += running
+        running &= ~told.terminated & ~told.truncated
+    kinds = np.array(library.categories)[references.clip_of[starts]]
+    reward = np.nanmean(early, axis=0)
+    return tuple({kind: float(values[kinds == kind].mean()) for kind in KINDS} for values in (life, reward))
+
+
+def residuals(library: MotionLibrary) -> dict[str, float]:
+    """By type: mean force that nobody gives, in body weights."""
+    out: dict[str, list[float]] = {}
+    for motion, kind in zip(library.motions, library.categories):
+        qpos = motion.astype(float)
+        forces = inverse_dynamics(library.robot, qpos, *derivatives(qpos))
+        out.setdefault(str(kind), []).append(float(np.linalg.norm(forces.residual[:, :3], axis=1).mean()))
+    return {kind: float(np.mean(values)) for kind, values in out.items()}
+
+
+def main() -> None:
+    wanted = tuple((kind, seed) for kind in KINDS for seed in SEEDS)
+    held, _ = library_of_motions(wanted, "physink+collision")
+    released, _ = library_of_motions(wanted, "physink+collision@1")
+    lives = {base: alone(released, base)[0] for base in BASES}
+    rows = [[kind, *(f"{lives[base][kind]:.0f}" for base in BASES)] for kind in KINDS]
+    rows.append(["mean", *(f"{np.mean(list(lives[base].values())):.0f}" for base in BASES)])
+    by_base = markdown(["type", *BASES], rows)
+    before, after = (alone(library, "feedforward") + (residuals(library),) for library in (held, released))
+    head = [
+        "type",
+        "steps, held",
+        "steps, let go",
+        "reward, held",
+        "reward, let go",
+        "residual, held",
+        "residual, let go",
+    ]
+    pairs = [[f"{part[kind]:.{d}f}" for part in (b, a)] for kind in KINDS for b, a, d in zip(before, after, (0, 1, 2))]
+    rows = [[kind, *pairs[3 * i], *pairs[3 * i + 1], *pairs[3 * i + 2]] for i, kind in enumerate(KINDS)]
+    save(
+        "tracking_bases",
+        "How far the base alone carries a robot",
+        f"Control steps of 20 ms until a termination, at most {LONGEST}, with zero actions, from every {EVERY}th frame "
+        f"of {len(SEEDS)} generated motions of each type; feet let go at 1 m/s.",
+        by_base,
+        "Feed-forward base, with feet that count as standing held, or let go where the human moves them at 1 m/s or "
+        f"faster (`--contact-speed 1`); mean reward a second (at most 5) of the first {EARLY} steps, and the force at the "
+        "root that nobody gives, in body weights.",
+        markdown(head, rows),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -60,8 +60,10 @@ def test_a_run_says_what_it_is_made_of_and_what_comes_next(capsys, dataset, tmp_
     assert "Clips of g1: 2, 0.0 minutes" in said
     assert "Left out: 1 of 3\n" in said
     assert f"{JUMP}: jumps at 0.63 s: left_shoulder_pitch_joint turns at 90 rad/s" in said
-    header, row = (line.split() for line in said.splitlines()[3:5])
-    assert dict(zip(header, row))["steps"] == str(2 * STEPS)
+    lines = [line.split() for line in said.splitlines()]
+    end = next(i for i, words in enumerate(lines) if words[:3] == ["The", "run", "is"])
+    header = next(words for words in lines if words[:2] == ["time", "steps"])
+    assert dict(zip(header, lines[end - 1]))["steps"] == str(2 * STEPS)
     for command in ("evaluate", "play", "policy export"):
         assert f"phuma {command} {out}" in said
     folder = RunFolder(out)

@@ -20,6 +20,7 @@ import onnx
 import onnxruntime
 import torch
 
+from phuma.cli.evaluate import write_rollouts
 from phuma.cli.main import main
 from phuma.learning.attempts import attempt
 from phuma.learning.config import PRESETS
@@ -31,6 +32,7 @@ from phuma.learning.task import Disturbances
 from phuma.learning.trainer import Trainer
 from phuma.policies import dataset_library, judge_rollouts, load_policy, try_out
 from phuma.robots import load_robot
+from phuma.rollout import Rollout
 from phuma.rollout_file import load_rollout
 from tests.cli.small_dataset import run
 from tests.cli.tracking_dataset import STEPS, TINY, make_dataset
@@ -102,6 +104,16 @@ def test_what_was_judged_can_be_read_again(capsys, dataset, trained, tmp_path):
     code, _, said = run(capsys, *words)
     assert code == 2
     assert "is not an empty folder" in said
+
+
+def test_rollouts_of_a_stranger_s_clips_stay_in_their_folder(tmp_path):
+    frames = np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1)), np.zeros((2, 1))
+    rollouts = [Rollout(name, "g1", ("knee",), 50.0, *frames) for name in ("../../a b", "../../a/b", "..", "/etc/x")]
+    write_rollouts(tmp_path / "in" / "out", rollouts)
+    assert os.listdir(tmp_path) == ["in"]
+    assert os.listdir(tmp_path / "in") == ["out"]
+    read = [load_rollout(file).motion for file in (tmp_path / "in" / "out").iterdir()]
+    assert sorted(read) == sorted(rollout.motion for rollout in rollouts)
 
 
 def test_a_clip_that_cannot_be_read_is_named_and_the_rest_is_judged(capsys, dataset, trained, tmp_path):
@@ -343,7 +355,11 @@ def test_a_robot_that_does_what_the_motion_shows_is_a_success_however_long_it_la
     class Idle:
         base = "default"
 
+        asked = 0
+
         def act(self, observation, features):
+            self.asked += 1
+            np.testing.assert_array_equal(observation["goal"][0, :29], references.state.joint_pos[self.asked])
             return np.zeros((1, 29), dtype=np.float32)
 
     (rollout,) = attempt(Idle(), library, lambda n: Puppet(library.robot, n, 1, threads=1), disturbances=Disturbances())

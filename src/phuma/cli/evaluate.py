@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -119,11 +121,13 @@ def physics(info: PolicyInfo, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def write_rollouts(out: Path, rollouts: Sequence[Rollout]) -> None:
+    """A file each, by the name of its clip as far as that is good for a file: a manifest may hold any."""
     out.mkdir(parents=True, exist_ok=True)
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     for rollout in rollouts:
-        number = seen[rollout.motion] = seen.get(rollout.motion, -1) + 1
-        save_rollout(out / f"{rollout.motion}.{number}.npz", rollout)
+        name = re.sub(r"[^\w.-]", "_", rollout.motion).lstrip(".")
+        save_rollout(out / f"{name}.{seen[name]}.npz", rollout)
+        seen[name] += 1
 
 
 def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Namespace) -> list[str]:

@@ -13,7 +13,7 @@ from phuma.errors import ConfigError
 from phuma.evaluation import Score, judge
 from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
 from phuma.evaluation.metrics import deviations
-from phuma.learning.library import library_of
+from phuma.learning.library import fault, library_of
 from phuma.learning.policy import Policy
 from phuma.libraries import REMEMBERED, check_choice, choices_of
 from phuma.policies import try_out
@@ -86,6 +86,8 @@ class PolicyLibrary:
         piece = self._pieces.piece(clip, self._robot.name)
         if piece.motion is None:
             raise ConfigError(f"{piece.title} is no robot's motion: put it on one by `phuma retarget`")
+        if (reason := fault(piece.motion, self._robot)) is not None:
+            raise ConfigError(f"{piece.title} cannot be played: it {reason}")
         facts = (("policy", self._name), ("simulated with", str(self._cfg)))
         return attempt_show(
             replace(piece, facts=(*facts, *piece.facts)), self._rollout(clip, piece.motion), self._robot

@@ -13,6 +13,7 @@ from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
 from phuma.view.film import film, frames_of
 from phuma.view.offscreen import _gl_context
+from phuma.view.scene import Look
 
 iio = pytest.importorskip("imageio.v3")
 
@@ -81,6 +82,16 @@ def test_robots_beside_each_other_and_the_human_can_be_seen():
     with_human = next(frames_of([replace(motion, human_joints=human)], [robot], [0], human=True, size=SIZE)).astype(int)
     blue = (with_human[..., 2] - with_human[..., 0] > 60).sum()
     assert blue > (alone[..., 2] - alone[..., 0] > 60).sum() + 20
+
+
+def test_robots_have_the_colours_they_are_given_and_one_that_gave_up_is_red_from_there_on():
+    motion, robot = waving(frames=6), load_robot("g1")
+    looks = [Look("#2f9e5b"), Look("#2a6fbb", ended=4)]
+    for frame, picture in enumerate(frames_of([motion] * 2, [robot] * 2, size=SIZE, camera="front", looks=looks)):
+        red, green, blue = (picture[..., k].astype(int) for k in range(3))
+        assert (green > red + 40).sum() > 50, "the first is green"
+        assert ((blue > green + 40).sum() > 50) == (frame < 4)
+        assert ((red > blue + 60).sum() > 50) == (frame >= 4)
 
 
 def test_the_camera_stands_where_it_is_told():

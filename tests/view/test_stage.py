@@ -16,7 +16,7 @@ from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
 from phuma.skeleton import INDEX, JOINTS, REGIONS
 from phuma.view import style
-from phuma.view.actors import SEE_THROUGH, Shown
+from phuma.view.actors import GHOSTLY, SEE_THROUGH, Shown
 from phuma.view.show import Performer, Show
 from phuma.view.stage import SPACING, Stage
 from tests.motions import smooth_motion
@@ -325,6 +325,39 @@ def test_a_sole_that_stands_is_green_one_that_slides_red_and_one_in_the_air_is_n
     assert seen() == [GREEN, None, None, GREEN]
     stage.set_shown(Shown(contacts=False))
     assert seen() == [None, None, None, RED]
+
+
+def test_a_ghost_is_pale_where_others_stand_in_its_place_and_is_never_marked(stage, server, node):
+    ghost, other = replace(performer(), ghost=True), performer(skeleton=False, seed=3)
+    ghost.over[:], ghost.slips[:] = True, True
+    stage.load(a_show([replace(ghost, motion=replace(ghost.motion, human_joints=None)), other]))
+    drawn = bodies_there(server, "robot0", ghost.robot)
+
+    def opacities(figure):
+        return {mesh.opacity for b in drawn for mesh in meshes_of(server, figure, b)}
+
+    assert (opacities("robot0"), opacities("robot1")) == ({GHOSTLY}, {None})
+    stage.set_layout("side")
+    assert opacities("robot0") == opacities("robot1") == {None}
+    for frame in range(FRAMES):
+        stage.pose(frame)
+        assert not any(RED in colours_of(server, "robot0", b) for b in drawn)
+        soles = [node(f"/world/1/robot0/body{b}/sole{r}") for r, b in enumerate(ghost.robot.sole_body)]
+        assert not any(sole.visible for sole in soles)
+
+
+def test_who_gave_up_is_red_from_there_on(stage, server):
+    who = replace(performer(), ended=5)
+    stage.load(a_show([who]))
+    drawn = bodies_there(server, "robot0", who.robot)
+    own = {b: colours_of(server, "robot0", b) for b in drawn}
+    for frame in (4, 5, FRAMES - 1, 0):
+        stage.pose(frame)
+        for b in drawn:
+            assert colours_of(server, "robot0", b) == ([RED] * len(own[b]) if frame >= 5 else own[b]), (frame, b)
+    stage.pose(8)
+    stage.set_shown(Shown(violations=False))
+    assert {b: colours_of(server, "robot0", b) for b in drawn} == own
 
 
 def test_a_foot_of_which_nothing_is_to_be_seen_has_soles_all_the_same(stage, node, tmp_path):

@@ -125,6 +125,17 @@ def test_tracks_of_one_label_share_a_plot_whoever_they_belong_to():
     assert got[0]["series"][0]["values"] == [1.0, 2.0]
 
 
+def test_what_is_compared_with_comes_after_what_is_compared():
+    ghost = replace(performer("ghost", track("use"), track("torque")), ghost=True)
+    got = as_page_gets_it(a_show([ghost, performer("policy", track("error"), track("use"))], verdict="fell at 1.0 s"))
+    assert [(p["label"], [s["name"] for s in p["series"]]) for p in got["tracks"]] == [
+        ("error", ["title of policy"]), ("use", ["title of policy", "title of ghost"]), ("torque", ["title of ghost"]),
+    ]  # fmt: skip
+    assert [p["colour"] for p in got["performers"]] == list(style.PERFORMERS[:2])
+    assert got["tracks"][0]["series"][0]["colour"] == style.PERFORMERS[1]
+    assert (got["verdict"], got["human"]) == ("fell at 1.0 s", False)
+
+
 def test_numbers_are_short_and_near_enough_to_be_drawn():
     values = np.concatenate([np.random.default_rng(0).lognormal(0, 8, 200), [0.0, -1 / 3, 123456.789]])
     (plot,) = as_page_gets_it(a_show(tracks=(track("x", *values),)))["tracks"]

@@ -10,6 +10,7 @@ from phuma.body.smplx import load_smplx
 from phuma.errors import ReadError
 from phuma.files.probe import Probe
 from phuma.robot_file import load_robot_motion
+from phuma.rollout_file import load_rollout
 from phuma.sources.bvh.match import load_joint_map
 
 Lines = list[str]
@@ -37,6 +38,17 @@ def describe_robot_motion(probe: Probe) -> Lines:
         f"  method   {motion.report.get('method', 'not known')}",
         *(f"  {name:24}{value:10.2f}" for name, value in metrics.items()),
         *(f"  beware   {flag}" for flag in motion.report.get("flags", [])),
+    ]
+
+
+def describe_rollout(probe: Probe) -> Lines:
+    """What a robot did under control."""
+    rollout = load_rollout(probe.path)
+    ended = rollout.terminated_at
+    return [
+        f"  format   rollout of {rollout.motion} by {rollout.robot}, {len(rollout.joint_names)} joints",
+        f"  length   {len(rollout)} frames at {rollout.rate:g} Hz, {len(rollout) / rollout.rate:.2f} s",
+        f"  ended    {'not given up' if ended is None else f'terminated at {ended / rollout.rate:.2f} s'}",
     ]
 
 

@@ -1,7 +1,7 @@
 """Say what a file is, and what curation thinks of it, metric by metric.
 
-Takes every file that is read or written here: recordings, clips, the results of `curate`, the truth beside generated
-motion, joint maps, and SMPL-X models.
+Takes every file that is read or written here: recordings, clips, rollouts, the results of `curate`, the truth beside
+generated motion, joint maps, and SMPL-X models.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from phuma.cli.documents import describe_json, describe_model, describe_robot_motion
+from phuma.cli.documents import describe_json, describe_model, describe_robot_motion, describe_rollout
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip, Verdict
 from phuma.clipfile import is_clip, load_clip
@@ -18,6 +18,7 @@ from phuma.errors import ConfigError, PhumaError
 from phuma.files.probe import Probe
 from phuma.motion import HumanMotion
 from phuma.robot_file import is_robot_motion
+from phuma.rollout_file import is_rollout
 from phuma.sources import ReadCfg, read_all, recognise
 
 Lines = list[str]
@@ -51,6 +52,8 @@ def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
     """How to describe a file that is no recording; None for one that should be."""
     if is_clip(probe):
         return _clip
+    if is_rollout(probe):
+        return describe_rollout
     if is_robot_motion(probe):
         return describe_robot_motion
     if {"v_template", "J_regressor", "weights"} <= set(probe.arrays):

@@ -254,3 +254,16 @@ def test_threads_do_not_disturb_one_another(dataset):
     fresh = open_dataset(dataset.root)  # the threads open it as well
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda q: search(fresh, q), questions)) == alone
+
+
+@pytest.mark.parametrize("condition", ["robot = 'g1'", "label IS NULL OR fidelity > 98.7 -- not all", "split = 'test'"])
+def test_a_part_of_a_dataset_is_all_that_is_found_in_it(dataset, condition):
+    """A condition that is neither true nor false of a row leaves it out, as SQL does."""
+    wanted = {(row["clip"], row["robot"]) for row in dataset.rows(condition)}
+    part = dataset.part(condition)
+    assert 0 < len(wanted) < ROWS
+    assert search(part, Search()).total == len(wanted)
+    assert {(row["clip"], row["robot"]) for row in part.rows()} == wanted
+    assert search(dataset, Search()).total == ROWS, "the whole is as it was"
+    with pytest.raises(ConfigError, match="the question cannot be answered"):
+        dataset.part("colour = 'red'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import time
 from urllib.parse import urlsplit
@@ -13,7 +14,14 @@ import pytest
 
 from phuma.cli.main import main
 from phuma.dataset.dataset import Dataset
+from phuma.libraries import FilesLibrary
+from phuma.playing import PolicyLibrary
+from phuma.robot_file import save_robot_motion
+from phuma.sources import ReadCfg
+from tests.learning.motions import dip
 from tests.report_dataset import HOSTILE
+from tests.test_playing import G1, Lame
+from tests.view.serving import serving
 
 iio = pytest.importorskip("imageio.v3")
 playwright = pytest.importorskip("playwright.sync_api")
@@ -217,6 +225,29 @@ def test_two_browsers_show_what_each_has_chosen(browser, page, viewer):
     finally:
         other.close()
     assert changed(settled(page), still) < 20
+
+
+def test_a_policy_falls_beside_its_reference_and_turns_red(page, tmp_path):
+    save_robot_motion(tmp_path / "dip.npz", dip(G1, 2.0))
+    files = FilesLibrary([tmp_path / "dip.npz"], [G1], ReadCfg())
+    with serving(PolicyLibrary(files, Lame(action=1.0), "lame", G1)) as viewer:
+        opened(page, viewer)
+        pause(page)
+        verdict = page.inner_text("#badge")
+        assert re.fullmatch(r"terminated at [01]\.\d s", verdict)
+        assert page.locator("#lane-labels button").first.inner_text() == verdict
+        assert page.locator(".plot .label").first.inner_text() == "body error"
+        assert page.locator("#shown [data-show=human]").is_hidden()
+
+        def red(now):
+            return ((now[..., 0] > 150) & (now[..., 1:].max(axis=-1) < 100)).sum()
+
+        seek(page, 0.98)
+        seen(page, lambda now: red(now) > 150)
+        seek(page, 0.02)
+        seen(page, lambda now: red(now) < 30)
+        assert page.inner_text("#legend").split("\n")[:2] == ["reference", "policy"]
+        page.goto("about:blank")  # before the server goes, or it would call for it
 
 
 def test_a_shared_page_plays_without_a_server(page, root, tmp_path):

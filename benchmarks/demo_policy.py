@@ -11,39 +11,46 @@ import argparse
 import tempfile
 from pathlib import Path
 
-import phuma
 from phuma.cli.demo import POLICY, STEPS, TRACKED
 from phuma.cli.train import Table
 from phuma.curation import curate
 from phuma.learning.config import PRESETS
 from phuma.learning.export import export_policy
-from phuma.learning.library import library_of
+from phuma.learning.library import MotionLibrary, library_of
+from phuma.learning.torch_policy import policy_of_run
 from phuma.policies import judge_policy, load_policy
+from phuma.retargeting import retarget_motion
 from phuma.robot_file import load_robot_motion, save_robot_motion
 from phuma.robots import load_robot
 from phuma.sources.synth import generate
 from phuma.training import Budget, train_policy
 
-SECONDS, SEED = 4.0, 1
+SEED = 0
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--out", type=Path, default=POLICY)
+    parser.add_argument("--judge", action="store_true", help="only judge the policy that is there")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     motion, policy = args.out / f"{TRACKED}.npz", args.out / "policy.onnx"
-    (clip,) = curate(generate(TRACKED, SECONDS, SEED).motion).clips
-    save_robot_motion(motion, phuma.retarget(clip))
-    library = library_of(load_robot("g1"), [(TRACKED, load_robot_motion(motion), None)])
-    with tempfile.TemporaryDirectory() as run:
-        about = {"dataset": "embedded", "motion": TRACKED, "seed": SEED}
-        folder = train_policy(library, run, PRESETS["cpu"], Budget(args.steps), about, tell=Table())
-        export_policy(load_policy(folder.root), policy)
+    robot, curation = load_robot("g1"), curate(generate(TRACKED, seed=SEED).motion)
+    save_robot_motion(motion, retarget_motion(curation.motion, curation.contact, robot))
+    library = library_of(robot, [(TRACKED, load_robot_motion(motion), None)])
+    if not args.judge:
+        learn(library, args.steps, policy)
     total = judge_policy(load_policy(policy), library, full_collision=True, episodes=32)["total"]
     print(f"{policy}: {policy.stat().st_size / 1e6:.2f} MB; {motion}: {motion.stat().st_size / 1e6:.2f} MB")
     print({name: total[name] for name in ("rollouts", "tracked", "success_0.5", "success_0.15")})
+
+
+def learn(library: MotionLibrary, steps: int, out: Path) -> None:
+    with tempfile.TemporaryDirectory() as run:
+        about = {"embedded": TRACKED, "seed": SEED}
+        folder = train_policy(library, run, PRESETS["cpu"], Budget(steps), about, tell=Table())
+        export_policy(policy_of_run(folder, library.robot), out)
 
 
 if __name__ == "__main__":

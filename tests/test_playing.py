@@ -40,11 +40,11 @@ def followed(reference, frames=None, terminated_at=None, shift=(0.0, 0.0, 0.0)):
     motion = reference.resampled(RATE)
     frames = len(motion) if frames is None else frames
     arrays = motion.root_pos[:frames] + shift, motion.root_quat[:frames], motion.joint_pos[:frames]
-    return Rollout("squat", "g1", motion.joint_names, RATE, *arrays, terminated_at)
+    return Rollout("stand", "g1", motion.joint_names, RATE, *arrays, terminated_at)
 
 
 def shown(reference, rollout):
-    return attempt_show(Piece("squat.npz", None, reference, facts=(("licence", "free"),)), rollout, G1)
+    return attempt_show(Piece("stand.npz", None, reference, facts=(("licence", "free"),)), rollout, G1)
 
 
 def tracks_of(who):
@@ -157,7 +157,7 @@ def test_a_rollouts_file_is_a_robots_motion(reference, tmp_path):
     save_rollout(tmp_path / "try.npz", rollout)
     (piece,) = pieces_of(tmp_path / "try.npz")
     assert (piece.title, piece.clip, piece.path) == ("try.npz", None, tmp_path / "try.npz")
-    assert dict(piece.facts)["of"] == "squat"
+    assert dict(piece.facts)["of"] == "stand"
     assert (piece.motion.fps, len(piece.motion), piece.motion.report["flags"]) == (RATE, 60, ("terminated at 1.2 s",))
     np.testing.assert_allclose(piece.motion.joint_pos, rollout.joint_pos, atol=1e-6)
     (who,) = FilesLibrary([tmp_path / "try.npz"], [G1], ReadCfg()).open("0", None, None).show
@@ -177,7 +177,7 @@ def test_joints_of_a_rollout_are_taken_by_name(reference):
     other = replace(rollout, joint_names=names, joint_pos=rollout.joint_pos[:, order])
     np.testing.assert_array_equal(rollout_motion(other, G1).joint_pos, rollout.joint_pos)
     fewer = replace(rollout, joint_names=rollout.joint_names[1:], joint_pos=rollout.joint_pos[:, 1:])
-    with pytest.raises(PhumaError, match=f"rollout of 'squat': no joint {rollout.joint_names[0]}, which g1 has"):
+    with pytest.raises(PhumaError, match=f"rollout of 'stand': no joint {rollout.joint_names[0]}, which g1 has"):
         rollout_motion(fewer, G1)
 
 

@@ -106,7 +106,7 @@ def test_a_policy_that_is_not_there_or_is_none_is_named(capsys, dataset, tmp_pat
     for path, says in (
         (tmp_path / "policy.onnx", "does not exist; expected the folder of a training run or a policy.onnx"),
         (tmp_path, "is not a training run: there is no run.json in it"),
-        (MOTION, "squat.npz"),
+        (MOTION, f"{TRACKED}.npz"),
     ):
         code, _, err = run(capsys, "play", path, dataset, "--no-browser")
         assert code == 1
@@ -176,7 +176,7 @@ def test_the_demos_policy_is_there_at_once_with_neither_torch_nor_a_database(tmp
     with served(code, tmp_path) as (at, _), Page(at) as page:
         told = page.open("0", None)
         assert (told["title"], [p["id"] for p in told["performers"]]) == (f"{TRACKED}.npz", ["reference", "policy"])
-        assert told["frames"] == len(load_robot_motion(MOTION))
+        assert (told["frames"], told["verdict"]) == (len(load_robot_motion(MOTION)), "tracked to its end")
     assert list(tmp_path.iterdir()) == []
 
 

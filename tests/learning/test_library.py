@@ -53,6 +53,7 @@ def test_between_frames_a_smooth_motion_is_itself(g1):
     np.testing.assert_allclose(found[:, 7:], true[:, 7:], atol=1e-4)
     turn = rot.to_rotvec(rot.multiply(rot.conjugate(found[:, 3:7]), true[:, 3:7]))
     np.testing.assert_allclose(turn, 0, atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(found[:, 3:7], axis=1), 1, atol=1e-6)
 
 
 def test_speeds_change_no_faster_than_the_motion_s_own(g1):

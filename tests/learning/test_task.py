@@ -225,6 +225,15 @@ def test_attempts_are_cut_short_when_their_time_is_over(track):
     assert task.frame.tolist() == [11, 61, 136]
 
 
+def test_a_foot_in_the_air_that_should_stand_ends_an_attempt(track, g1):
+    """However well the rest does."""
+    task = track()
+    joints = task.state.joint_pos[1:2].copy()
+    joints[:, g1.joint_names.index("left_hip_pitch_joint")] = -1.8
+    task.simulation.reset(np.array([1]), replace(task.state[np.array([1])], joint_pos=joints))
+    assert task.step(still(task)).terminated.tolist() == [False, True, False]
+
+
 def test_numbers_that_mean_nothing_end_an_attempt(track):
     task = track()
     action = still(task)

@@ -7,9 +7,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from phuma.cli.demo import POLICY
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 FLAGS = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
@@ -67,20 +71,44 @@ def take(page: Page, url: str, folder: Path) -> None:
     page.screenshot(path=IMAGES / "share.png")
 
 
+def take_policy(page: Page, url: str) -> None:
+    """The demo's policy, which has learned to stand, asked to kick."""
+    page.goto(url)
+    page.fill("#search", "kick")
+    page.wait_for_selector("#range >> text=1-1 of 1")
+    page.locator("#rows [data-clip]").first.click()
+    page.wait_for_selector("#badge >> text=terminated")
+    page.locator("#lane-labels button").first.click()  # to where it was given up
+    for _ in range(6):
+        page.keyboard.press("ArrowLeft")
+    time.sleep(6)
+    page.screenshot(path=IMAGES / "play.png")
+
+
+@contextmanager
+def served(browser: Browser, *words: str | Path) -> Iterator[tuple[Page, str]]:
+    """A page, and where a command serves the viewer."""
+    command = [sys.executable, "-m", "phuma", *map(str, words), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().split()[0]
+        page = browser.new_page(viewport=SIZE)
+        page.set_default_timeout(120_000)
+        yield page, url
+        page.close()
+        server.terminate()
+
+
 def main() -> None:
     chromium = shutil.which("chromium") or shutil.which("google-chrome")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as p:
         dataset = make_dataset(Path(name))
-        command = [sys.executable, "-m", "phuma", "view", str(dataset), "--port", "0", "--no-browser"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-            assert server.stdout is not None
-            url = server.stdout.readline().split()[0]
-            browser = p.chromium.launch(executable_path=chromium, args=FLAGS)
-            page = browser.new_page(viewport=SIZE)
-            page.set_default_timeout(120_000)
+        browser = p.chromium.launch(executable_path=chromium, args=FLAGS)
+        with served(browser, "view", dataset) as (page, url):
             take(page, url, Path(name))
-            browser.close()
-            server.terminate()
+        with served(browser, "play", POLICY / "policy.onnx", dataset) as (page, url):
+            take_policy(page, url)
+        browser.close()
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from phuma.view.show import Performer
 
 IN_CONTACT = 0.5
 SEE_THROUGH = 0.45  # of a robot with a skeleton inside
-GHOSTLY = 0.4
+GHOSTLY = 0.3
 PATH_EVERY = 3  # frames
 FOLLOW_SECONDS = 1.0  # over which the camera's way is smoothed
 

@@ -77,8 +77,8 @@ def main() -> None:
         f"of {len(SEEDS)} generated motions of each type; feet let go at 1 m/s.",
         by_base,
         "Feed-forward base, with feet that count as standing held, or let go where the human moves them at 1 m/s or "
-        f"faster (`--contact-speed 1`); mean reward a second (at most 5) of the first {EARLY} steps, and the force at the "
-        "root that nobody gives, in body weights.",
+        f"faster (`--contact-speed 1`); mean reward a second (at most 5) of the first {EARLY} steps, and the force at "
+        "the root that nobody gives, in body weights.",
         markdown(head, rows),
     )
 

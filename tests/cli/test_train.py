@@ -18,7 +18,9 @@ import pytest
 pytest.importorskip("torch")
 
 from phuma.cli.main import main
-from phuma.learning.config import PRESETS
+from phuma.cli.train import advice
+from phuma.learning import feedforward
+from phuma.learning.config import BASES, PRESETS
 from phuma.learning.run import RunFolder
 from phuma.policies import load_policy
 from phuma.robot_file import save_robot_motion
@@ -121,6 +123,7 @@ def test_nothing_is_overwritten(capsys, dataset, trained, tmp_path):
         (["--seed", "1"], "--seed: the run in"),
         (["--no-future", "--preset", "cpu"], "--no-future, --preset: the run in"),
         (["--where", "clip = 'down'"], "--where: the run in"),
+        (["--base", "default"], "--base: the run in"),
         (["--robot", "h1_2"], "has no motion of robot h1_2; it is of: g1"),
     ],
 )
@@ -273,3 +276,20 @@ def test_ctrl_c_ends_with_a_checkpoint_that_loads(dataset, tmp_path):
     assert "Traceback" not in err
     assert load_policy(out).info.data["dataset"] == "g1"
     assert json.loads((out / "run.json").read_text())["cfg"]["environments"] == TINY.environments
+
+
+@pytest.mark.parametrize(
+    ("built", "advised"),
+    [
+        ({"method": "physink+collision", "contact_speed": None}, True),
+        ({"method": "physink+collision", "contact_speed": 1.0}, False),
+        ({"method": "gmr", "contact_speed": None}, False),
+        ({}, False),
+    ],
+)
+def test_datasets_whose_legs_leap_are_told_of(built, advised):
+    assert bool(advice(built)) == advised
+
+
+def test_every_base_that_can_be_asked_for_is_there():
+    assert tuple(feedforward.BASES) == BASES

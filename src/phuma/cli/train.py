@@ -11,7 +11,7 @@ import argparse
 import signal
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,8 +19,9 @@ from typing import Any
 
 from phuma.cli.options import command_parser
 from phuma.cli.table import harmless
+from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
-from phuma.learning.config import ALGORITHMS, PRESETS, LearnCfg
+from phuma.learning.config import ALGORITHMS, BASES, PRESETS, LearnCfg
 from phuma.learning.library import MotionLibrary
 from phuma.learning.run import RunFolder
 from phuma.learning.simulation.model import CONTROL_RATE
@@ -44,8 +45,9 @@ def main(argv: Sequence[str]) -> int:
 
     from phuma.training import Budget, train_policy  # takes a second
 
-    library = dataset_library(args.dataset, robot, where, "train", reading_bar)
-    for line in telling(library):
+    dataset = Dataset(args.dataset)
+    library = dataset_library(dataset, robot, where, "train", reading_bar)
+    for line in [*telling(library), *advice(dataset.description.config)]:
         print(line, flush=True)
     budget = Budget(args.steps, MINUTES if args.minutes is None and args.steps is None else args.minutes)
     print(until(budget.steps, budget.minutes), flush=True)
@@ -81,6 +83,10 @@ def parser() -> argparse.ArgumentParser:
     new.add_argument(
         "--no-future", action="store_true", default=None, help="a policy that does not see the coming 1.9 s"
     )
+    new.add_argument(
+        "--base",
+        help=f"what an action is added to: {', '.join(BASES)} (default: the preset's; see docs/learning.md)",
+    )
     new.add_argument("--seed", type=int, metavar="N", help="of all that is random (default: 0)")
     return out
 
@@ -103,7 +109,7 @@ def configuration(args: argparse.Namespace) -> LearnCfg:
     preset = args.preset or "cpu"
     if preset not in PRESETS:
         raise ConfigError(f"no preset {preset!r}; there are: {', '.join(PRESETS)}")
-    given: dict[str, Any] = {"algo": args.algo, "randomize": args.randomize, "seed": args.seed}
+    given: dict[str, Any] = {"algo": args.algo, "randomize": args.randomize, "base": args.base, "seed": args.seed}
     if args.no_future:
         given["future"] = False
     return replace(PRESETS[preset], **{name: value for name, value in given.items() if value is not None})
@@ -113,10 +119,13 @@ def resumed_where(folder: RunFolder, args: argparse.Namespace) -> str | None:
     """The condition that a run was begun with; options that would make another run of it are an error."""
     info = folder.info()
     cfg, where = info.cfg, info.data.get("where")
-    own = {"where": where, "algo": cfg.algo, "randomize": cfg.randomize, "no_future": not cfg.future, "seed": cfg.seed}
+    own = {
+        "where": where, "algo": cfg.algo, "randomize": cfg.randomize, "no_future": not cfg.future,
+        "base": cfg.base, "seed": cfg.seed,
+    }  # fmt: skip
     other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
     if args.preset is not None:
-        beside = {name: getattr(cfg, name) for name in ("algo", "randomize", "future", "seed")}
+        beside = {name: getattr(cfg, name) for name in ("algo", "randomize", "future", "base", "seed")}
         other += ["preset"] * (replace(configuration(args), **beside) != cfg)
     if other:
         names = ", ".join(f"--{name.replace('_', '-')}" for name in other)
@@ -145,6 +154,16 @@ def telling(library: MotionLibrary) -> list[str]:
             if count > SHOWN:
                 lines.append(harmless(f"  ... and {count - SHOWN} more that {kind}"))
     return lines
+
+
+def advice(built: Mapping[str, Any]) -> list[str]:
+    """What of a dataset's making stands in a tracker's way."""
+    if "physink" not in str(built.get("method")) or built.get("contact_speed") is not None:
+        return []
+    return [
+        "Note: feet that swing low are held to stand in these clips, so that legs leap in steps. A dataset built with "
+        "--contact-speed 1 is learned better: docs/learning.md"
+    ]
 
 
 def kind_of(reason: str) -> str:

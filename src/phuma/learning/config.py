@@ -52,6 +52,8 @@ class LearnCfg:
     def __post_init__(self) -> None:
         if self.algo not in ALGORITHMS:
             raise ConfigError(f"no algorithm {self.algo!r}; there is: {', '.join(ALGORITHMS)}")
+        if self.base not in BASES:
+            raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
         for name in ("environments", "horizon", "substeps", "epochs", "minibatches"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")
@@ -60,6 +62,7 @@ class LearnCfg:
 
 
 ALGORITHMS = ("beyondmimic",)
+BASES = ("feedforward", "reference", "default")
 PRESETS: dict[str, LearnCfg] = {
     "cpu": LearnCfg(),
     "paper": LearnCfg(

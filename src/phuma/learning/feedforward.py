@@ -37,7 +37,7 @@ def feedforward_base(robot: Robot, qpos: Array, velocity: Array, acceleration: A
 
 
 BASES: dict[str, Callable[[Robot, Array, Array, Array], Array]] = {
-    "default": default_base,
-    "reference": reference_base,
     "feedforward": feedforward_base,
+    "reference": reference_base,
+    "default": default_base,
 }

@@ -43,6 +43,13 @@ class Wild(Still):
         return super().act(observation, features) + np.float32(20 if self.left < 0 else 0)
 
 
+class Clumsy(Still):
+    """One of its robots, that with the shortest motion, does far too much."""
+
+    def act(self, observation, features):
+        return super().act(observation, features) + np.float32(20) * (np.arange(len(observation["goal"])) == 0)[:, None]
+
+
 @pytest.fixture(scope="module")
 def small(g1):
     return library(g1)
@@ -97,6 +104,13 @@ def test_who_fails_is_cut_where_it_failed_and_judged_so(tried, g1):
         assert score.reason == "terminated"
         assert score.failed_at["tracked"] == rollout.terminated_at
         assert not score.successful
+
+
+def test_the_first_failure_counts_and_nobody_else_s(tried):
+    """While the others go on, the one that fell begins anew and falls again and again."""
+    found = tried(Clumsy(), disturbances=EXACT)
+    assert 0 < found["brief"][0].terminated_at == len(found["brief"][0]) < 15
+    assert [found[name][0].terminated_at for name in ("stand", "dip")] == [None, None]
 
 
 def test_what_happens_after_a_motion_s_end_is_not_held_against_it(tried):

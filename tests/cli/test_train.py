@@ -103,8 +103,8 @@ def test_a_run_that_has_used_its_budget_stays_as_it_is(capsys, dataset, trained,
     assert run(capsys, "train", dataset, "--resume", "--steps", STEPS, "--out", again)[0] == 0
     assert RunFolder(again).load()["counts"].tolist() == [2, 2 * STEPS]
     arrays = dict(np.load(again / "checkpoint.npz"))
-    np.savez(again / "checkpoint.npz", **arrays | {"seconds": np.array(600.0)})
-    assert run(capsys, "train", dataset, "--resume", "--minutes", 9.9, "--out", again)[0] == 0
+    np.savez(again / "checkpoint.npz", **arrays | {"seconds": np.array(3.0)})
+    assert run(capsys, "train", dataset, "--resume", "--minutes", 0.04, "--out", again)[0] == 0
     assert RunFolder(again).load()["counts"].tolist() == [2, 2 * STEPS]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import pytest
 
@@ -23,19 +21,3 @@ def g1():
     from phuma.robots import load_robot
 
     return load_robot("g1")
-
-
-@pytest.fixture
-def shared_models(monkeypatch):
-    """A robot's model is compiled once for all tests: that is what takes time in making a simulator of few robots."""
-    pytest.importorskip("mujoco")
-    from phuma.learning.simulation import native
-
-    monkeypatch.setattr(native, "simulation_model", _compiled)
-
-
-@functools.cache
-def _compiled(robot, substeps):
-    from phuma.learning.simulation.model import simulation_model
-
-    return simulation_model(robot, substeps)

@@ -16,7 +16,6 @@ from phuma.learning.simulation.native import NativeSimulation
 from phuma.learning.task import Disturbances
 from tests.learning.motions import library, robot_motion, small_motions
 
-pytestmark = pytest.mark.usefixtures("shared_models")
 EXACT = Disturbances()
 
 

@@ -18,7 +18,6 @@ from phuma.learning.simulation.native import NativeSimulation
 from phuma.learning.task import Disturbances, Tracking, action_scale
 from tests.learning.motions import library, stand
 
-pytestmark = pytest.mark.usefixtures("shared_models")
 SUBSTEPS = 2
 N = 29
 CALM = Disturbances()

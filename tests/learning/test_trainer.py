@@ -23,8 +23,6 @@ from phuma.learning.trainer import Diverged, Trainer, load_net
 from tests.learning.motions import library
 from tests.learning.small_nets import small_cfg
 
-pytestmark = pytest.mark.usefixtures("shared_models")
-
 
 @pytest.fixture(scope="module")
 def small(g1):

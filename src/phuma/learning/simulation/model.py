@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import mujoco
 
 from phuma.errors import ConfigError
@@ -13,8 +15,10 @@ MOST_ITERATIONS = 10
 """Of the solver, a physics step: each control step starts cold, and one iteration diverges"""
 
 
+@lru_cache(maxsize=8)
 def simulation_model(robot: Robot, substeps: int) -> mujoco.MjModel:
-    """The robot with all its collision shapes on a floor; a contact sensor for every body but feet and hands."""
+    """The robot with all its collision shapes on a floor; a contact sensor for every body but feet and hands. The same
+    model for everybody who asks: whoever changes it takes a copy."""
     spec = mujoco.MjSpec.from_file(str(robot.model_file))
     for geom in list(spec.geoms):
         if geom.contype == 0 and geom.conaffinity == 0:

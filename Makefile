@@ -9,7 +9,7 @@ demo: $(READY)
 	$(BIN)/phuma demo
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # Formats, lints and type-checks; mends what can be mended.
 check: $(READY)

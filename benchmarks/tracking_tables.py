@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tables import markdown, save
+from tracking import JUDGED
 
 Rows = dict[str, list[dict[str, Any]]]
 LAST = 3
@@ -15,9 +16,11 @@ LAST = 3
 
 
 def write(results: Rows) -> None:
-    """All tables for which there are results."""
+    """All tables for which there are results of finished trainings."""
     by_study: dict[str, Rows] = {}
     for key, rows in results.items():
+        if rows[-1]["part"] != JUDGED:
+            continue
         by_study.setdefault(key.split("/")[0], {})[key] = rows
     for study, table in TABLES.items():
         if study in by_study:

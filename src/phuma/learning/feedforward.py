@@ -13,9 +13,6 @@ from phuma.robots.inverse_dynamics import inverse_dynamics
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
-TORQUE_SHARE = 1.0
-"""Of a motor's limit: what a recording's noise asks for beyond that is not aimed at"""
-
 
 def default_base(robot: Robot, qpos: Array, velocity: Array, acceleration: Array) -> Array:
     """(T, N) the default pose: BeyondMimic's."""
@@ -30,9 +27,10 @@ def reference_base(robot: Robot, qpos: Array, velocity: Array, acceleration: Arr
 def feedforward_base(robot: Robot, qpos: Array, velocity: Array, acceleration: Array) -> Array:
     """(T, N) what makes the controllers give, on the reference, the torques that it takes:  q + (tau + kd q') / kp.
 
-    tau by inverse dynamics, with forces of the ground that push and do not pull."""
+    tau by inverse dynamics, with forces of the ground that push and do not pull; what it asks for beyond a motor's
+    limit is not aimed at."""
     torque = inverse_dynamics(robot, qpos, velocity, acceleration).torque
-    torque = np.clip(torque, -TORQUE_SHARE * robot.torque_limit, TORQUE_SHARE * robot.torque_limit)
+    torque = np.clip(torque, -robot.torque_limit, robot.torque_limit)
     return qpos[:, 7:] + (torque + robot.damping * velocity[:, 6:]) / robot.stiffness
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -210,11 +209,6 @@ def load_net(net: ActorCritic, arrays: Mapping[str, Array]) -> None:
             found = tuple(state[name].shape) if name in state else "nothing"
             raise PhumaError(f"weights do not fit: {name} is {found}, expected {tuple(value.shape)}")
     net.load_state_dict(state)
-
-
-def without_randomness(cfg: LearnCfg) -> LearnCfg:
-    """The same policy, judged on robots that do not vary."""
-    return replace(cfg, randomize=False)
 
 
 def _below(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:

@@ -79,7 +79,12 @@ def studies() -> dict[str, list[Training]]:
         for seed in (0, 1)
         for name, on in (("plain", False), ("randomized", True))
     ]
-    return {"types": of_type, "many": many, "methods": methods, "disturbed": disturbed}
+    divergence = [
+        Training("divergence", f"KL {kl:g}", (("stand", 0),), million, seed, cfg={"desired_kl": kl})
+        for seed in (0, 1)
+        for kl in (0.01, 0.03)
+    ]
+    return {"types": of_type, "many": many, "methods": methods, "disturbed": disturbed, "divergence": divergence}
 
 
 def done() -> dict[str, list[dict[str, Any]]]:

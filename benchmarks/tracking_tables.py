@@ -130,6 +130,9 @@ TABLES: dict[str, Callable[[Rows], None]] = {
         SEEDS,
     ),
     "methods": compared("tracking_methods", "Retargeting judged by tracking", "method", ("seen",), SEEDS),
+    "divergence": compared(
+        "tracking_divergence", "How far the policy may change in an update", "divergence", ("seen",), SEEDS
+    ),
     "disturbed": compared(
         "tracking_disturbed", "Trained with and without randomisation", "training", ("seen", "disturbed"), SEEDS
     ),

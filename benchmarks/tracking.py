@@ -1,7 +1,7 @@
 """Policies trained on embedded motions and judged: one of each type, many motions at once, motions put on the robot in
 different ways, and with and without randomisation.
 
-    python benchmarks/tracking.py types [--workers 2] [--minutes 60]
+    python benchmarks/tracking.py types|many|methods|disturbed|divergence|tables [--workers 2] [--folder DIR]
 
 A study is a list of trainings. Each is judged at every tenth of its steps; a result is a line of
 benchmarks/tracking.jsonl as soon as it is there, and what is there is not done again, so that a study can be stopped at
@@ -205,7 +205,7 @@ def queue(study: str) -> Iterator[Training]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("study", choices=[*studies(), "tables", "one"])
+    parser.add_argument("study", nargs="?", default="tables", choices=[*studies(), "tables", "one"])
     parser.add_argument("key", nargs="?", help="of a training, for `one`")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--folder", type=Path, default=Path("tracking-runs"), help="where checkpoints go")

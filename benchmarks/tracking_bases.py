@@ -7,10 +7,11 @@ import numpy as np
 
 from phuma.learning.feedforward import BASES
 from phuma.learning.library import MotionLibrary
-from phuma.learning.references import derivatives, expand
+from phuma.learning.references import expand
+from phuma.learning.simulation.model import CONTROL_RATE
 from phuma.learning.simulation.native import NativeSimulation
 from phuma.learning.task import Tracking
-from phuma.robots.inverse_dynamics import inverse_dynamics
+from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
 from tables import markdown, save
 from tracking import KINDS, library_of_motions
 
@@ -45,7 +46,7 @@ def residuals(library: MotionLibrary) -> dict[str, float]:
     out: dict[str, list[float]] = {}
     for motion, kind in zip(library.motions, library.categories):
         qpos = motion.astype(float)
-        forces = inverse_dynamics(library.robot, qpos, *derivatives(qpos))
+        forces = inverse_dynamics(library.robot, qpos, *derivatives(qpos, CONTROL_RATE))
         out.setdefault(str(kind), []).append(float(np.linalg.norm(forces.residual[:, :3], axis=1).mean()))
     return {kind: float(np.mean(values)) for kind, values in out.items()}
 

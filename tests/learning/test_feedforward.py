@@ -11,17 +11,17 @@ pytest.importorskip("numba")
 import mujoco
 
 from phuma.learning.feedforward import BASES, default_base, feedforward_base, reference_base
-from phuma.learning.references import derivatives, expand
-from phuma.learning.simulation.model import simulation_model
+from phuma.learning.references import expand
+from phuma.learning.simulation.model import CONTROL_RATE, simulation_model
 from phuma.learning.simulation.native import NativeSimulation
-from phuma.robots.inverse_dynamics import inverse_dynamics
+from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
 from tests.learning.motions import dip, library, stand
 
 
 def along(robot, motion):
     """qpos, velocity and acceleration of a motion."""
     qpos = library(robot, a=motion).motions[0].astype(float)
-    return (qpos, *derivatives(qpos))
+    return (qpos, *derivatives(qpos, CONTROL_RATE))
 
 
 def test_on_its_reference_a_robot_gets_the_torques_of_inverse_dynamics(g1):

@@ -13,8 +13,10 @@ pytest.importorskip("numba")
 from phuma import rotations as rot
 from phuma.learning.feedforward import BASES
 from phuma.learning.mdp.observations import future_features
-from phuma.learning.references import OFFSETS, derivatives, expand
+from phuma.learning.references import OFFSETS, expand
+from phuma.learning.simulation.model import CONTROL_RATE
 from phuma.learning.state import State
+from phuma.robots.inverse_dynamics import derivatives
 from tests.learning.motions import library, wandering
 
 DT = 1 / 50
@@ -87,7 +89,7 @@ def test_on_the_way_to_a_frame_the_base_lies_between_it_and_the_one_before(small
     """Of each motion alone: on its first frame, to which no way leads, it is that frame's."""
     found = expand(small, [0, 1, 2], base)
     qpos = small.motions[1].astype(float)
-    each = BASES[base](g1, qpos, *derivatives(qpos))
+    each = BASES[base](g1, qpos, *derivatives(qpos, CONTROL_RATE))
     np.testing.assert_allclose(found.base[51], each[0], atol=1e-6)
     np.testing.assert_allclose(found.base[52:132], (each[:-1] + each[1:]) / 2, atol=1e-6)
     assert found.base.dtype == np.float32
@@ -106,7 +108,7 @@ def test_bodies_move_as_their_places_change(g1):
 def test_a_constant_spin_about_the_root_s_own_axis_is_that_spin():
     spin = np.array([1.0, -2.0, 3.0])
     quat = rot.multiply(rot.normalize(np.array([0.5, 0.1, -0.7, 0.2])), rot.from_rotvec(TIME[:, None] * spin))
-    velocity, acceleration = derivatives(moving(root_quat=quat))
+    velocity, acceleration = derivatives(moving(root_quat=quat), CONTROL_RATE)
     np.testing.assert_allclose(velocity[:, 3:6], np.tile(spin, (40, 1)), atol=1e-9)
     np.testing.assert_allclose(acceleration, 0, atol=1e-6)
     np.testing.assert_array_equal(velocity[:, [0, 1, 2, 6, 7]], 0)
@@ -114,7 +116,7 @@ def test_a_constant_spin_about_the_root_s_own_axis_is_that_spin():
 
 def test_a_spin_that_grows_has_that_acceleration():
     quat = rot.from_rotvec(0.5 * TIME[:, None] ** 2 * np.array([0.0, 4.0, 0.0]))
-    velocity, acceleration = derivatives(moving(root_quat=quat))
+    velocity, acceleration = derivatives(moving(root_quat=quat), CONTROL_RATE)
     np.testing.assert_allclose(velocity[1:-1, 4], 4 * TIME[1:-1], atol=1e-9)
     np.testing.assert_allclose(acceleration[:, 4], 4, atol=1e-6)
 
@@ -122,7 +124,7 @@ def test_a_spin_that_grows_has_that_acceleration():
 def test_a_constant_acceleration_of_root_and_joints_is_found_exactly():
     a = np.array([1.0, -2.0, 9.81, 3.0, -0.5])
     path = 0.5 * TIME[:, None] ** 2 * a + TIME[:, None] * 0.3
-    velocity, acceleration = derivatives(moving(path[:, :3], joints=path[:, 3:]))
+    velocity, acceleration = derivatives(moving(path[:, :3], joints=path[:, 3:]), CONTROL_RATE)
     own = [0, 1, 2, 6, 7]
     np.testing.assert_allclose(acceleration[:, own], np.tile(a, (40, 1)), atol=1e-6)
     np.testing.assert_allclose(velocity[1:-1, own], TIME[1:-1, None] * a + 0.3, atol=1e-9)
@@ -131,7 +133,7 @@ def test_a_constant_acceleration_of_root_and_joints_is_found_exactly():
 
 
 def test_two_frames_have_a_velocity_and_no_acceleration():
-    velocity, acceleration = derivatives(moving(np.outer(TIME, [1.0, 0, 0]))[:2])
+    velocity, acceleration = derivatives(moving(np.outer(TIME, [1.0, 0, 0]))[:2], CONTROL_RATE)
     np.testing.assert_allclose(velocity[:, 0], 1)
     np.testing.assert_array_equal(acceleration, np.zeros((2, 8)))
 

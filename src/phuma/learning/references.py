@@ -7,7 +7,6 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from phuma import rotations as rot
 from phuma.learning.feedforward import BASES
 from phuma.learning.kinematics import Kinematics
 from phuma.learning.library import MotionLibrary
@@ -15,6 +14,7 @@ from phuma.learning.mdp.observations import FUTURE_FRAMES, FUTURE_STEPS, future_
 from phuma.learning.simulation.model import CONTROL_RATE
 from phuma.learning.state import State
 from phuma.learning.tensors import Tensor, like
+from phuma.robots.inverse_dynamics import derivatives
 from phuma.rotations import Array
 
 OFFSETS = np.linspace(0, FUTURE_STEPS, FUTURE_FRAMES).round().astype(int)
@@ -60,7 +60,7 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, base: str) -> R
     states, targets = [], []
     for clip in clips:
         qpos = library.motions[clip].astype(float)
-        velocity, acceleration = derivatives(qpos)
+        velocity, acceleration = derivatives(qpos, CONTROL_RATE)
         states.append(
             kinematics.state(qpos[:, :3], qpos[:, 3:7], velocity[:, :3], velocity[:, 3:6], qpos[:, 7:], velocity[:, 6:])
         )
@@ -82,17 +82,3 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, base: str) -> R
 def between(target: Array) -> Array:
     """(T, N) the mean of each frame and the one before it: what is aimed at on the way from one to the other."""
     return np.concatenate([target[:1], 0.5 * (target[1:] + target[:-1])])
-
-
-def derivatives(qpos: Array) -> tuple[Array, Array]:
-    """(T, 6 + N) velocities and accelerations in MuJoCo's coordinates by central differences: the root's linear ones in
-    the world, its angular ones in its own frame."""
-    step = np.empty((len(qpos) - 1, qpos.shape[1] - 1))
-    step[:, :3], step[:, 6:] = np.diff(qpos[:, :3], axis=0), np.diff(qpos[:, 7:], axis=0)
-    step[:, 3:6] = rot.to_rotvec(rot.multiply(rot.conjugate(qpos[:-1, 3:7]), qpos[1:, 3:7]))
-    step *= CONTROL_RATE
-    velocity = 0.5 * (np.concatenate([step[:1], step]) + np.concatenate([step, step[-1:]]))
-    if len(step) < 2:
-        return velocity, np.zeros_like(velocity)
-    inner = np.diff(step, axis=0) * CONTROL_RATE
-    return velocity, np.concatenate([inner[:1], inner, inner[-1:]])

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import mujoco
 import numpy as np
 
-from phuma.robots.inverse_dynamics import FRICTION, NEAR_GROUND, Forces, free_model, inverse_dynamics
+from phuma.robots.inverse_dynamics import FRICTION, NEAR_GROUND, Forces, derivatives, inverse_dynamics
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
@@ -53,25 +52,9 @@ def dynamics_report(
     friction: float = FRICTION,
 ) -> DynamicsReport:
     """Inverse dynamics along root_pos (T, 3), root_quat (T, 4) wxyz, joint_pos (T, N); the ground is z = 0."""
-    model = free_model(robot)
     qpos = np.concatenate([root_pos, root_quat, joint_pos], axis=1)
-    velocity, acceleration = _derivatives(model, qpos, fps)
-    forces = inverse_dynamics(robot, qpos, velocity, acceleration, near_ground, friction)
+    forces = inverse_dynamics(robot, qpos, *derivatives(qpos, fps), near_ground, friction)
     return _report(robot, forces, _jerk(joint_pos, fps))
-
-
-def _derivatives(model: mujoco.MjModel, qpos: Array, fps: float) -> tuple[Array, Array]:
-    """(T, V), (T, V) velocities and accelerations in MuJoCo's coordinates, by central differences; the first and the
-    last frame take their neighbours' accelerations."""
-    frames = len(qpos)
-    steps = np.zeros((max(frames - 1, 1), model.nv))
-    for t in range(frames - 1):
-        mujoco.mj_differentiatePos(model, steps[t], 1 / fps, qpos[t], qpos[t + 1])
-    velocity = 0.5 * (np.concatenate([steps[:1], steps])[:frames] + np.concatenate([steps, steps[-1:]])[:frames])
-    if frames < 3:
-        return velocity, np.zeros_like(velocity)
-    inner = np.diff(steps, axis=0) * fps
-    return velocity, np.concatenate([inner[:1], inner, inner[-1:]])
 
 
 def _jerk(joint_pos: Array, fps: float) -> Array:

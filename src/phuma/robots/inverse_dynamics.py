@@ -15,6 +15,7 @@ import mujoco
 import numpy as np
 from scipy.optimize import nnls
 
+from phuma import rotations as rot
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
@@ -67,6 +68,21 @@ def inverse_dynamics(
             force[t] -= columns @ push
             vertical[t] = push.sum() / weight
     return Forces(force[:, 6:], force[:, :6] / weight, vertical, near)
+
+
+def derivatives(qpos: Array, fps: float) -> tuple[Array, Array]:
+    """(T, 6 + N) velocities and accelerations along qpos (T, 7 + N), in MuJoCo's coordinates: the root's linear ones in
+    the world, its angular ones in its own frame. Central differences; the first and the last frame have the
+    accelerations of their neighbours."""
+    if len(qpos) < 2:
+        return np.zeros((len(qpos), qpos.shape[1] - 1)), np.zeros((len(qpos), qpos.shape[1] - 1))
+    turn = rot.to_rotvec(rot.multiply(rot.conjugate(qpos[:-1, 3:7]), qpos[1:, 3:7]))
+    step = np.concatenate([np.diff(qpos[:, :3], axis=0), turn, np.diff(qpos[:, 7:], axis=0)], axis=1) * fps
+    velocity = 0.5 * (np.concatenate([step[:1], step]) + np.concatenate([step, step[-1:]]))
+    if len(step) < 2:
+        return velocity, np.zeros_like(velocity)
+    inner = np.diff(step, axis=0) * fps
+    return velocity, np.concatenate([inner[:1], inner, inner[-1:]])
 
 
 @lru_cache(maxsize=8)

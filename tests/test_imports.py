@@ -68,6 +68,20 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.splitlines() == [f"phuma {phuma.__version__}", "[]"]
 
 
+def test_help_of_a_command_loads_nothing_that_takes_half_a_second():
+    check = (
+        "import contextlib, io, sys\n"
+        "from phuma.cli.main import COMMANDS, main\n"
+        "heavy = 'scipy.linalg scipy.optimize scipy.interpolate scipy.sparse matplotlib torch mink'.split()\n"
+        "for command in COMMANDS:\n"
+        "    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):\n"
+        "        main([command, '--help'])\n"
+        "    assert not (loaded := [m for m in heavy if m in sys.modules]), (command, loaded)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_public_names_all_resolve_and_functions_are_not_shadowed_by_modules():
     for name in phuma.__all__:
         assert getattr(phuma, name) is not None

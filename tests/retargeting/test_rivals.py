@@ -11,10 +11,11 @@ from phuma.contact import FootContacts
 from phuma.motion import HumanMotion, Provenance
 from phuma.retargeting.limits import joint_bounds
 from phuma.retargeting.metrics import MARGIN
-from phuma.retargeting.rivals import RobotPath, gmr, ik
+from phuma.retargeting.rivals import rival as rival_called
 from phuma.retargeting.rivals.differential import shared_bodies
 from phuma.retargeting.rivals.gmr_tables import PUBLISHED, table_by_rule, table_of
 from phuma.retargeting.rivals.ik import followed_frames, similarity
+from phuma.retargeting.rivals.path import RobotPath
 from phuma.retargeting.target import ROBOT_TO_REST
 from phuma.robots import load_robot
 from phuma.robots.kinematics import point_positions, points_of
@@ -22,6 +23,7 @@ from phuma.skeleton import INDEX, JOINTS, N_JOINTS, N_SOLE, REST_TO_WORLD
 from tests.motions import smooth_motion
 
 FRAMES = 8
+ik, gmr = rival_called("ik"), rival_called("gmr")
 RIVALS = pytest.mark.parametrize("rival", [ik, gmr], ids=["ik", "gmr"])
 
 

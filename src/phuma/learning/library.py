@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 from phuma import rotations as rot
 from phuma.errors import PhumaError
@@ -77,6 +76,8 @@ def at_control_rate(motion: RobotMotion) -> Array:
     last = (len(motion) - 1) / motion.fps
     time = np.arange(int(last * CONTROL_RATE + 1e-9) + 1) / CONTROL_RATE
     if motion.fps != CONTROL_RATE:
+        from scipy.interpolate import CubicSpline  # takes a while to load: not for `--help`
+
         values = CubicSpline(np.arange(len(motion)) / motion.fps, values)(time)
     values[:, 3:7] = rot.normalize(values[:, 3:7])
     return values.astype(np.float32)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,11 @@ from phuma.motion import HumanMotion
 from phuma.retargeting.config import DEFAULT_METHOD, FAMILY, SolveCfg
 from phuma.retargeting.measure import FIVE, human_scores, measure
 from phuma.retargeting.physink import Solution, solve
-from phuma.retargeting.rivals import RobotPath, gmr, ik
+from phuma.retargeting.rivals import RIVALS, rival
 from phuma.retargeting.target import Target, make_target, standing
 from phuma.robot_motion import RobotMotion
 from phuma.robots.robot import Robot
 
-RIVALS: Mapping[str, Callable[[HumanMotion, FootContacts, Robot], RobotPath]] = {"ik": ik, "gmr": gmr}
 METHODS = (*RIVALS, *FAMILY)
 POOR = 80.0  # percent: a metric below is flagged
 
@@ -63,7 +62,7 @@ def _solve(
 ) -> Solution:
     if method in FAMILY:
         return solve(target, standing(motion, contact, cfg.contact_speed), robot, FAMILY[method], cfg)
-    path = RIVALS[method](motion, contact, robot)
+    path = rival(method)(motion, contact, robot)
     nothing_held = np.zeros_like(contact.ratio)
     return Solution(path.root_pos, path.root_quat, path.joint_pos, nothing_held, 0, True)
 

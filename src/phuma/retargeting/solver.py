@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpbtrf, dpbtrs
 
 from phuma.retargeting.normal import Targets, Weights, build, empty_posed, hold, pose
 from phuma.retargeting.part import Part
@@ -69,6 +68,8 @@ class Problem:
 
         Uses the matrix up: evaluate again before the next step.
         """
+        from scipy.linalg.lapack import dpbtrf, dpbtrs  # takes a while to load: not for `--help`
+
         shape = len(x), len(self._part.unknowns)
         band, gradient = self._band, self._gradient
         band[:, 0] += damping * band[:, 0] + 1e-9

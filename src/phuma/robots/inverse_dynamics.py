@@ -13,7 +13,6 @@ from functools import lru_cache
 
 import mujoco
 import numpy as np
-from scipy.optimize import nnls
 
 from phuma import rotations as rot
 from phuma.robots.robot import Robot
@@ -122,6 +121,8 @@ def _skew(v: Array) -> Array:
 
 def _bear(columns: Array, force: Array) -> Array:
     """(C,) forces p >= 0 that minimise  |r|^2 + share^2 |tau / limit|^2  with  [r; tau] = force - columns p."""
+    from scipy.optimize import nnls  # takes half a second to load: not for `--help`
+
     share = np.ones(len(force))
     share[6:] = TORQUE_SHARE
     return nnls(share[:, None] * columns, share * force, maxiter=100 * columns.shape[1])[0]

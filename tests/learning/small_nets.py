@@ -36,7 +36,8 @@ def any_observation(robots: int, seed: int = 0, features: int = FEATURES) -> Obs
     rng = np.random.default_rng(seed)
     sizes = {"proprioception": 7, "goal": 5, "critic": 11}
     seen = {name: torch.from_numpy(rng.normal(1, 3, (robots, n)).astype(np.float32)) for name, n in sizes.items()}
-    return seen | {"future": torch.from_numpy(rng.integers(0, features, (robots, 5)))}
+    future = np.minimum(rng.integers(0, features, (robots, 1)) + [0, 2, 3, 5, 8], features - 1)
+    return seen | {"future": torch.from_numpy(future)}
 
 
 def any_features(count: int = FEATURES) -> torch.Tensor:

@@ -73,7 +73,7 @@ class PPO:
             {"params": self.critic, "lr": cfg.critic_rate},
             {"params": [net.log_std], "lr": cfg.critic_rate, "weight_decay": 0.0},
         ]
-        self.optimizer = torch.optim.AdamW(groups, weight_decay=cfg.weight_decay)
+        self.optimizer = torch.optim.AdamW(groups, weight_decay=cfg.weight_decay, fused=True)
 
     @property
     def rate(self) -> float:

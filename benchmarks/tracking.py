@@ -29,7 +29,7 @@ MANY = tuple(
     (kind, seed) for kind in ("stand", "reach", "bend", "twist", "turn", "squat", "lunge", "walk") for seed in (1, 2)
 )
 UNSEEN = tuple((kind, seed) for kind, _ in MANY[::2] for seed in (11, 12))
-FEW = (("stand", 1), ("squat", 1), ("turn", 1), ("walk", 1))
+FEW = (("reach", 1), ("squat", 1), ("walk", 1))
 METHODS = ("ik", "gmr", "sink", "physink", "physink@1")
 """Ways of retargeting; @1: a foot that the human moves at 1 m/s or faster is not held to stand"""
 
@@ -70,12 +70,12 @@ def studies() -> dict[str, list[Training]]:
         for name, future in (("future", True), ("no future", False))
     ]
     methods = [
-        Training("methods", method, FEW, 2 * million, seed, method=method, episodes=8)
+        Training("methods", method, FEW, 3 * million // 2, seed, method=method, episodes=16)
         for seed in (0, 1, 2)
         for method in METHODS
     ]
     disturbed = [
-        Training("disturbed", name, (("stand", 0),), 2 * million, seed, cfg={"randomize": on}, disturbed=True)
+        Training("disturbed", name, (("stand", 0),), 3 * million // 2, seed, cfg={"randomize": on}, disturbed=True)
         for seed in (0, 1)
         for name, on in (("plain", False), ("randomized", True))
     ]

@@ -32,6 +32,7 @@ def of_types(results: Rows) -> None:
         "type",
         "steps, M",
         "CPU s",
+        "progress",
         "tracked",
         "SR@0.5",
         "SR@0.15",
@@ -47,45 +48,62 @@ def of_types(results: Rows) -> None:
         first = next((p["steps"] / 1e6 for p in parts if p["seen"]["total"]["success_0.5"] == 100), None)
         rows.append([
             key.split("/")[1], f"{last['steps'] / 1e6:.2f}", round(last["cpu_seconds"]),
-            *(percent(total[n]) for n in ("tracked", "success_0.5", "success_0.15")),
+            *(percent(total[n]) for n in ("progress", "tracked", "success_0.5", "success_0.15")),
             percent(coarse["success_0.5"]) if coarse else "-",
             number(total["mpjpe_global_mm"]), number(total["mpjpe_local_mm"]), f"{first:.1f}" if first else "-",
         ])  # fmt: skip
     save("tracking_types", "One policy a type of motion", markdown(head, rows), NOTE.format(32))
 
 
-def compared(name: str, title: str, label: str, groups: Sequence[str], note: str) -> Callable[[Rows], None]:
+def compared(name: str, title: str, label: str, groups: Sequence[str]) -> Callable[[Rows], None]:
+    """What writes the table of a comparison."""
+    return lambda results: save(name, title, comparison(results, label, groups), SEEDS)
+
+
+def comparison(results: Rows, label: str, groups: Sequence[str]) -> str:
     """A table with a row a kind of training: means over seeds and over the last judgements of each."""
+    kinds = list(dict.fromkeys(key.split("/")[1] for key in results))
+    errors = "mpjpe_global_mm", "mpjpe_local_mm"
+    head = [
+        label,
+        "judged on",
+        "seeds",
+        "steps, M",
+        "SR@0.5",
+        "of seeds",
+        "SR@0.15",
+        "progress",
+        "global, mm",
+        "local, mm",
+    ]
+    rows = []
+    for kind in kinds:
+        own = [parts for key, parts in results.items() if key.split("/")[1] == kind]
+        for group in groups:
+            totals = [[p[group]["total"] for p in parts[-LAST:]] for parts in own]
+            by_seed = [mean_of(seed, "success_0.5") for seed in totals]
+            rows.append([
+                kind, group, len(own), f"{min(parts[-1]['steps'] for parts in own) / 1e6:.1f}",
+                interval(by_seed), " ".join(f"{s:.0f}" for s in by_seed),
+                *(interval([mean_of(seed, n) for seed in totals]) for n in ("success_0.15", "progress", *errors)),
+            ])  # fmt: skip
+    return markdown(head, rows)
 
-    def table(results: Rows) -> None:
-        kinds = list(dict.fromkeys(key.split("/")[1] for key in results))
-        head = [
-            label,
-            "judged on",
-            "seeds",
-            "steps, M",
-            "SR@0.5",
-            "of seeds",
-            "SR@0.15",
-            "progress",
-            "global, mm",
-            "local, mm",
+
+def of_methods(results: Rows) -> None:
+    """The comparison, and how far each motion was followed."""
+    kinds = list(dict.fromkeys(key.split("/")[1] for key in results))
+    motions = list(next(iter(results.values()))[-1]["seen"]["motions"])
+    head = ["method", *(f"{m.split('_')[0]}: {what}" for m in motions for what in ("SR@0.5", "progress"))]
+    rows = []
+    for kind in kinds:
+        own = [[p["seen"]["motions"] for p in parts[-LAST:]] for k, parts in results.items() if k.split("/")[1] == kind]
+        means = [
+            [mean_of([p[m] for p in seed], n) for seed in own] for m in motions for n in ("success_0.5", "progress")
         ]
-        rows = []
-        for kind in kinds:
-            own = [parts for key, parts in results.items() if key.split("/")[1] == kind]
-            for group in groups:
-                totals = [[p[group]["total"] for p in parts[-LAST:]] for parts in own]
-                by_seed = [np.mean([t["success_0.5"] for t in seed]) for seed in totals]
-                rows.append([
-                    kind, group, len(own), f"{min(parts[-1]['steps'] for parts in own) / 1e6:.1f}",
-                    interval(by_seed), " ".join(f"{s:.0f}" for s in by_seed),
-                    *(interval([mean_of(seed, n) for seed in totals]) for n in
-                      ("success_0.15", "progress", "mpjpe_global_mm", "mpjpe_local_mm")),
-                ])  # fmt: skip
-        save(name, title, markdown(head, rows), note)
-
-    return table
+        rows.append([kind, *map(interval, means)])
+    overall = comparison(results, "method", ("seen",))
+    save("tracking_methods", "Retargeting judged by tracking", overall, SEEDS, markdown(head, rows))
 
 
 def mean_of(totals: list[dict[str, Any]], name: str) -> float:
@@ -127,13 +145,12 @@ TABLES: dict[str, Callable[[Rows], None]] = {
         "One policy for sixteen motions, with and without the future",
         "policy",
         ("seen", "unseen"),
-        SEEDS,
     ),
-    "methods": compared("tracking_methods", "Retargeting judged by tracking", "method", ("seen",), SEEDS),
+    "methods": of_methods,
     "divergence": compared(
-        "tracking_divergence", "How far the policy may change in an update", "divergence", ("seen",), SEEDS
+        "tracking_divergence", "How far the policy may change in an update", "divergence", ("seen",)
     ),
     "disturbed": compared(
-        "tracking_disturbed", "Trained with and without randomisation", "training", ("seen", "disturbed"), SEEDS
+        "tracking_disturbed", "Trained with and without randomisation", "training", ("seen", "disturbed")
     ),
 }

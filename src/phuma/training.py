@@ -13,6 +13,7 @@ import numpy as np
 from phuma import __version__
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import ERRORS, SHARES
+from phuma.files.lock import locked
 from phuma.learning.config import LearnCfg
 from phuma.learning.library import MotionLibrary
 from phuma.learning.policy import info_of
@@ -102,13 +103,15 @@ def train_policy(
         about = {**(data or {}), "id": library_id(library)}
         info = RunInfo(library.robot.name, library.robot.joint_names, cfg, about, len(library), __version__)
     trainer = Trainer(library, info.cfg, device)
-    seconds = 0.0
     if cfg is not None:
         folder.begin(info)
-        folder.save(trainer.snapshot() | {"seconds": np.array(0.0)})
-    elif folder.checkpoint.exists():
-        seconds = _restore(trainer, folder)
-    _Session(trainer, folder, info, seconds, tell).run(budget, stop)
+    with locked(folder.lock):
+        seconds = 0.0
+        if cfg is not None:
+            folder.save(trainer.snapshot() | {"seconds": np.array(0.0)})
+        elif folder.checkpoint.exists():
+            seconds = _restore(trainer, folder)
+        _Session(trainer, folder, info, seconds, tell).run(budget, stop)
     return folder
 
 

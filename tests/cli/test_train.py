@@ -19,6 +19,7 @@ pytest.importorskip("torch")
 
 from phuma.cli.main import main
 from phuma.cli.train import advice
+from phuma.files.lock import locked
 from phuma.learning import feedforward
 from phuma.learning.config import BASES, PRESETS
 from phuma.learning.run import RunFolder
@@ -118,6 +119,14 @@ def test_nothing_is_overwritten(capsys, dataset, trained, tmp_path):
     assert code == 2
     assert "is not an empty folder" in said
     assert os.listdir(tmp_path) == ["thesis.tex"]
+
+
+def test_nobody_else_goes_on_with_a_run_that_is_being_trained(capsys, dataset, trained):
+    with locked(RunFolder(trained).lock):
+        before = contents(trained)
+        code, _, said = run(capsys, "train", dataset, "--resume", "--steps", 3 * STEPS, "--out", trained)
+    assert (code, contents(trained)) == (2, before)
+    assert "is being written by another process" in said
 
 
 @pytest.mark.parametrize(

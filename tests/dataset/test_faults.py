@@ -16,10 +16,10 @@ import phuma
 from phuma.dataset import builder
 from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, recording_id
-from phuma.dataset.lock import at_work, is_locked, wait_for_workers
 from phuma.dataset.record import Job, file_sha256, load_record
 from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.files.atomic import write_atomic
+from phuma.files.lock import at_work, is_locked, wait_for_workers
 from phuma.parallel import WorkerLimits, run_all
 from tests.dataset.builds import build, contents, is_root, records, start, wait_for, workers, write_recording
 

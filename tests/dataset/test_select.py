@@ -9,10 +9,10 @@ import phuma
 from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.dataset import select as select_module
 from phuma.dataset.layout import Layout
-from phuma.dataset.lock import locked
 from phuma.dataset.select import SelectCfg, sample, select
 from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, ReadError, StorageError
+from phuma.files.lock import locked
 from phuma.robots import load_robot
 from tests.dataset.tiny import ROBOTS, built, copied, edit_rows, rows_on_disk
 

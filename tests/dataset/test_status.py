@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from phuma.dataset.layout import Layout
-from phuma.dataset.lock import locked
 from phuma.dataset.status import status
+from phuma.files.lock import locked
 from tests.dataset.tiny import ROBOTS, built, copied, edit_description, edit_rows, rows_on_disk
 
 

@@ -12,9 +12,9 @@ import phuma
 from phuma.dataset.describe import VERSION
 from phuma.dataset.faults import Fault
 from phuma.dataset.layout import Layout
-from phuma.dataset.lock import locked
 from phuma.dataset.record import file_sha256
 from phuma.dataset.verify import verify
+from phuma.files.lock import locked
 from phuma.robots import load_robot
 from tests.dataset.tiny import ROBOTS, built, copied, edit_description, edit_manifest, edit_rows, rows_on_disk
 

@@ -39,7 +39,7 @@ from phuma.summary import Summary
 FAULTY_KINDS = ("walk", "reach")
 POLICY = Path(phuma.__file__).parent / "learning" / "demo"
 """A motion and a policy.onnx that tracks it: made by benchmarks/demo_policy.py"""
-TRACKED = "stand"
+TRACKED = "squat"
 STEPS = 1_000_000
 """of the environments, in which a policy learns the demo's motion"""
 

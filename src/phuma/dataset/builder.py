@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from phuma.dataset.describe import Description, NewerVersionError, differences, load_description, save_description
 from phuma.dataset.layout import Layout, make_folder
-from phuma.dataset.lock import at_work, locked, wait_for_workers
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
+from phuma.files.lock import at_work, locked, wait_for_workers
 from phuma.parallel import Done
 
 Produce = Callable[[Job, Layout], list[Row]]

@@ -16,11 +16,11 @@ from phuma.dataset.category import GROUPS, TYPES
 from phuma.dataset.dataset import Dataset, inside
 from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, make_folder
-from phuma.dataset.lock import is_locked, locked
 from phuma.dataset.manifest import COLUMNS, ask, clean_condition
 from phuma.dataset.record import file_sha256, save_record
 from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.files.atomic import write_atomic
+from phuma.files.lock import is_locked, locked
 
 Key = tuple[str, str]
 """Clip and robot"""

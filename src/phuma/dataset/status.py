@@ -9,10 +9,10 @@ from typing import Any
 
 from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
-from phuma.dataset.lock import is_locked
 from phuma.dataset.manifest import open_manifest
 from phuma.dataset.record import load_record
 from phuma.errors import ReadError
+from phuma.files.lock import is_locked
 
 NEEDED = ("clip", "robot", "kept", "frames", "fps", "split", "category")
 BATCH = 2000

@@ -14,10 +14,10 @@ from phuma.dataset.dataset import inside
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.faults import Fault, motion_problem, over_limits, row_problems
 from phuma.dataset.layout import Layout, recording_id
-from phuma.dataset.lock import is_locked
 from phuma.dataset.manifest import COLUMNS, ask, open_manifest
 from phuma.dataset.record import Record, Row, file_sha256, load_record
 from phuma.errors import ReadError
+from phuma.files.lock import is_locked
 from phuma.robot_file import load_robot_motion
 from phuma.robots import Robot
 

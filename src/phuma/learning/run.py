@@ -35,11 +35,12 @@ class RunInfo:
 
 
 class RunFolder:
-    """`run.json`, `checkpoint.npz` (no pickle), `events...` for TensorBoard."""
+    """`run.json`, `checkpoint.npz` (no pickle), `events...` for TensorBoard, `.lock` of who trains."""
 
     def __init__(self, root: str | Path) -> None:
         self.root = Path(root)
         self.description, self.checkpoint = self.root / "run.json", self.root / "checkpoint.npz"
+        self.lock = self.root / ".lock"
 
     def begin(self, info: RunInfo) -> None:
         """Make the folder; an earlier run in it is an error, and so is anything else."""

@@ -23,7 +23,6 @@ import torch
 from phuma.cli.evaluate import write_rollouts
 from phuma.cli.main import main
 from phuma.learning.attempts import attempt
-from phuma.learning.config import PRESETS
 from phuma.learning.export import export_policy
 from phuma.learning.references import expand
 from phuma.learning.run import RunFolder
@@ -35,7 +34,7 @@ from phuma.robots import load_robot
 from phuma.rollout import Rollout
 from phuma.rollout_file import load_rollout
 from tests.cli.small_dataset import run
-from tests.cli.tracking_dataset import STEPS, TINY, make_dataset
+from tests.cli.tracking_dataset import make_dataset, train_tiny
 from tests.learning.motions import dip
 from tests.learning.motions import library as library_with
 
@@ -50,11 +49,7 @@ def dataset(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(dataset) -> Path:
-    out = dataset.parent / "run"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(PRESETS, "tiny", TINY)
-        assert main(["train", str(dataset), "--preset", "tiny", "--steps", str(STEPS), "--out", str(out)]) == 0
-    return out
+    return train_tiny(dataset, 1)
 
 
 @pytest.fixture(scope="module")

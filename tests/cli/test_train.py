@@ -17,7 +17,6 @@ import pytest
 
 pytest.importorskip("torch")
 
-from phuma.cli.main import main
 from phuma.cli.train import advice
 from phuma.files.lock import locked
 from phuma.learning import feedforward
@@ -27,7 +26,7 @@ from phuma.policies import load_policy
 from phuma.robot_file import save_robot_motion
 from phuma.robots import load_robot
 from tests.cli.small_dataset import run
-from tests.cli.tracking_dataset import JUMP, STEPS, TINY, make_dataset
+from tests.cli.tracking_dataset import JUMP, STEPS, TINY, make_dataset, train_tiny
 from tests.learning.motions import dip
 
 
@@ -45,11 +44,7 @@ def dataset(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def trained(dataset) -> Path:
     """A run of two iterations; whoever spoils it copies it."""
-    out = dataset.parent / "run"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(PRESETS, "tiny", TINY)
-        assert main(["train", str(dataset), "--preset", "tiny", "--steps", str(2 * STEPS), "--out", str(out)]) == 0
-    return out
+    return train_tiny(dataset, 2)
 
 
 def contents(folder: Path) -> dict[str, bytes]:

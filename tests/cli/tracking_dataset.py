@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
+from phuma.cli.main import main
 from phuma.dataset.category import GROUP_OF
 from phuma.dataset.describe import Description, save_description
 from phuma.dataset.manifest import write_manifest
-from phuma.learning.config import LearnCfg
+from phuma.learning.config import PRESETS, LearnCfg
 from phuma.robot_file import save_robot_motion
 from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
@@ -50,3 +52,13 @@ def make_dataset(root: Path) -> Path:
     counts = {"clips": len(rows), "kept": len(clips), "recordings": len(rows), "failed": 0, "frames": 0}
     save_description(root, Description(("g1",), {}, {}, finished=True, counts=counts))
     return root
+
+
+def train_tiny(dataset: Path, iterations: int) -> Path:
+    """A run of a few iterations beside the dataset, by the command."""
+    out = dataset.parent / "run"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(PRESETS, "tiny", TINY)
+        steps = str(iterations * STEPS)
+        assert main(["train", str(dataset), "--preset", "tiny", "--steps", steps, "--out", str(out)]) == 0
+    return out

@@ -72,7 +72,7 @@ def take(page: Page, url: str, folder: Path) -> None:
 
 
 def take_policy(page: Page, url: str) -> None:
-    """The demo's policy, which has learned to stand, asked to kick."""
+    """The demo's policy, which has learned a squat, asked to kick."""
     page.goto(url)
     page.fill("#search", "kick")
     page.wait_for_selector("#range >> text=1-1 of 1")

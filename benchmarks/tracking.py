@@ -97,6 +97,11 @@ def done() -> dict[str, list[dict[str, Any]]]:
     return out
 
 
+def run_folder(training: Training, folder: Path) -> Path:
+    """Where its checkpoint is."""
+    return folder / training.key.replace("/", "_").replace(" ", "_")
+
+
 def train(training: Training, folder: Path) -> None:
     """Train, judge, and append results; goes on from a checkpoint in `folder`."""
     import torch
@@ -110,7 +115,7 @@ def train(training: Training, folder: Path) -> None:
     unseen = library_of_motions(training.unseen, training.method) if training.unseen else None
     cfg = replace(PRESETS["cpu"], seed=training.seed, **training.cfg)
     trainer = Trainer(library, cfg, threads=1)
-    run = RunFolder(folder / training.key.replace("/", "_").replace(" ", "_"))
+    run = RunFolder(run_folder(training, folder))
     if run.description.exists():
         trainer.restore(run.load())
     else:

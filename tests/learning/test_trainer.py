@@ -248,3 +248,27 @@ def test_a_little_training_teaches_the_critic_and_the_actor(train):
     first, last = (np.mean([each["value_loss"] for each in some]) for some in (told[:2], told[-3:]))
     assert last < 0.6 * first
     assert told[-1]["spread"] < 0.49
+
+
+@pytest.mark.warp
+@pytest.mark.parametrize("randomize", [False, True])
+def test_on_mujoco_warp_the_same_training_takes_its_course(train, monkeypatch, randomize):
+    pytest.importorskip("mujoco_warp")
+    from phuma.learning.simulation.warp import WarpSimulation
+
+    native = train(randomize=randomize)
+
+    def on_warp(library, cfg, device, threads, variation):
+        return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device, variation)
+
+    monkeypatch.setattr(trainer_module, "make_simulation", on_warp)
+    other = train(randomize=randomize)
+    assert isinstance(other.task.simulation, WarpSimulation)
+    for _ in range(2):
+        a, b = native.iterate(), other.iterate()
+        assert b["reward"] == pytest.approx(a["reward"], abs=1e-3)
+        assert b["failed_share"] == a["failed_share"]
+        torch.testing.assert_close(other.storage.reward, native.storage.reward, atol=5e-3, rtol=0)
+    again = train(randomize=randomize)
+    again.restore(other.snapshot())
+    torch.testing.assert_close(again.net.state_dict(), other.net.state_dict())

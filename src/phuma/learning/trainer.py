@@ -21,6 +21,7 @@ from phuma.learning.simulation.interface import Simulation
 from phuma.learning.simulation.variation import Variation, draw_variation
 from phuma.learning.storage import Storage
 from phuma.learning.task import Disturbances, Observation, Tracking
+from phuma.learning.tensors import to_numpy
 from phuma.rotations import Array
 
 MOST_FRAMES = 200_000
@@ -177,7 +178,8 @@ class Trainer:
         return {name: self._tensor(group) for name, group in observation.items()}
 
     def _native(self, action: Tensor) -> Any:
-        return action.numpy() if self.device == "cpu" else action
+        """As the simulator has its numbers."""
+        return to_numpy(action) if isinstance(self.task.scale, np.ndarray) else action
 
 
 def make_simulation(

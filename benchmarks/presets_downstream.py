@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from phuma.clip import Clip
 from phuma.curation import CurateCfg, curate
 from phuma.parallel import map_in_order
 from phuma.retargeting import DEFAULT_METHOD, FIVE, retarget_motion
-from phuma.retargeting.measure import combine
+from phuma.retargeting.measure import combine, measure
 from phuma.robots import load_robot
 from tables import markdown, save
 
@@ -27,38 +28,46 @@ PHYSICS = {
     "residual_flight": "root residual in flight, weights",
     "residual_contact": "on the ground, weights",
 }
-CURATIONS = {
-    "paper": CurateCfg(preset="paper"),
-    "dynamic": CurateCfg(preset="dynamic"),
-    "dynamic, root 6 Hz": CurateCfg(preset="dynamic", root_cutoff=6.0),
-}
-"""The last one stores the pelvis' path with its bounce, which is not what a preset does"""
+PRESETS = ("paper", "dynamic")
 
 
-class Kept(NamedTuple):
-    curation: str
-    place: tuple[str, float]
-    """recording and start"""
+class Piece(NamedTuple):
+    """A clip that at least one preset keeps; both cut alike, and differ in what they call a contact."""
+
+    clips: dict[str, Clip]
+    """by preset"""
     odd: bool
     """of a subject with an odd number"""
-    clip: Clip
+    label: str
+    """of the recording"""
+
+    def kept(self, preset: str) -> bool:
+        return self.clips[preset].verdict.kept
+
+
+class Scores(NamedTuple):
+    own: dict[str, dict[str, Any]]
+    """of the clip with a preset's contacts, judged by them"""
+    by_height: dict[str, Any]
+    """of the clip with the contacts of preset `dynamic`, judged by those of preset `paper`"""
 
 
 robot_of = cache(load_robot)
 
 
-def scores(kept: Kept) -> dict[str, Any]:
-    made = retarget_motion(kept.clip.motion, kept.clip.contact, robot_of(ROBOT), DEFAULT_METHOD)
-    return dict(made.report["metrics"])
+def scores(piece: Piece) -> Scores:
+    robot = robot_of(ROBOT)
+    made = {p: retarget_motion(c.motion, c.contact, robot, DEFAULT_METHOD) for p, c in piece.clips.items()}
+    by_height = measure(replace(made["dynamic"], contact=made["paper"].contact), robot)
+    return Scores({preset: dict(m.report["metrics"]) for preset, m in made.items()}, by_height)
 
 
-def kept_clips(every: int) -> list[Kept]:
+def pieces(every: int) -> list[Piece]:
     found = []
     for recording, motion in list(motions())[::every]:
-        for name, cfg in CURATIONS.items():
-            clips = [c for c in curate(motion, cfg).clips if c.verdict.kept]
-            odd = recording.group != "tuned"
-            found += [Kept(name, (recording.name, round(c.start, 1)), odd, c) for c in clips]
+        curated = [curate(motion, CurateCfg(preset=preset)).clips for preset in PRESETS]
+        both = [Piece(dict(zip(PRESETS, c)), recording.group != "tuned", recording.label) for c in zip(*curated)]
+        found += [piece for piece in both if any(map(piece.kept, PRESETS))]
     return found
 
 
@@ -70,32 +79,55 @@ def row(name: str, found: Sequence[dict[str, Any]]) -> list[object]:
     return [name, len(found), *five, *(f"{all_of[n]:.3f}" if n in all_of else "-" for n in PHYSICS)]
 
 
-def table(kept: Sequence[Kept], found: Sequence[dict[str, Any]]) -> str:
-    rows = [row(name, [s for k, s in zip(kept, found) if k.curation == name]) for name in CURATIONS]
-    places = {name: {k.place for k in kept if k.curation == name} for name in CURATIONS}
-    for one, other in (("paper", "dynamic"), ("dynamic", "paper")):
-        alone = [s for k, s in zip(kept, found) if k.curation == one and k.place not in places[other]]
-        rows.append(row(f"kept by {one} alone", alone))
-    both = [s for k, s in zip(kept, found) if k.curation == "paper" and k.place in places["dynamic"]]
-    rows.append(row("kept by both", both))
-    return markdown(["", "clips", *(n.replace("_", "-") for n in FIVE), *PHYSICS.values()], rows)
+HEAD = ["", "clips", *(n.replace("_", "-") for n in FIVE), *PHYSICS.values()]
+
+
+def table(found: Sequence[tuple[Piece, Scores]]) -> str:
+    paper = [(p, s) for p, s in found if p.kept("paper")]
+    dynamic = [(p, s) for p, s in found if p.kept("dynamic")]
+    rows = [
+        row("paper", [s.own["paper"] for _, s in paper]),
+        row("dynamic", [s.own["dynamic"] for _, s in dynamic]),
+        row("the same, judged by contacts of paper", [s.by_height for _, s in dynamic]),
+        row("clips of dynamic, contacts of paper", [s.own["paper"] for _, s in dynamic]),
+        row("clips of paper, contacts of dynamic", [s.own["dynamic"] for _, s in paper]),
+        row("kept by both, contacts of paper", [s.own["paper"] for p, s in paper if p.kept("dynamic")]),
+        row("kept by both, contacts of dynamic", [s.own["dynamic"] for p, s in paper if p.kept("dynamic")]),
+        row("kept by paper alone", [s.own["paper"] for p, s in paper if not p.kept("dynamic")]),
+        row("kept by dynamic alone", [s.own["dynamic"] for p, s in dynamic if not p.kept("paper")]),
+    ]
+    return markdown(HEAD, rows)
+
+
+def label_table(found: Sequence[tuple[Piece, Scores]]) -> str:
+    """What `dynamic` adds, by label."""
+    own = [(p, s) for p, s in found if p.kept("dynamic") and not p.kept("paper")]
+    return markdown(
+        HEAD,
+        [
+            row(label, [s.own["dynamic"] for p, s in own if p.label == label])
+            for label in sorted({p.label for p, _ in own})
+        ],
+    )
 
 
 def main() -> None:
     if not (CMU / "labels.csv").exists():
         print(f"skipped: no CMU recordings at {CMU}; set PHUMA_CMU")
         return
-    kept = kept_clips(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
-    found = list(map_in_order(scores, kept, JOBS))
-    odd = [(k, s) for k, s in zip(kept, found) if k.odd]
+    some = pieces(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    found = list(zip(some, map_in_order(scores, some, JOBS)))
     save(
         "presets_downstream",
         "The presets' clips on a robot",
         f"Clips that each preset keeps of the CMU recordings, on the {ROBOT} by `{DEFAULT_METHOD}`; percent, over all "
-        "frames and samples together. Clips that two presets keep are the same in both.",
-        table(kept, found),
+        "frames and samples together. Both presets cut alike; contacts of `paper` are soles near the ground, those of "
+        "`dynamic` leave out soles that swing. Held and judged by are the same contacts but where said.",
+        table(found),
         "Subjects with odd numbers alone:",
-        table([k for k, _ in odd], [s for _, s in odd]),
+        table([(p, s) for p, s in found if p.odd]),
+        "Kept by `dynamic` alone, with its contacts, by the label of the recording; all subjects:",
+        label_table(found),
     )
 
 

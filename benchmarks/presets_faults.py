@@ -24,7 +24,7 @@ from tables import markdown, save
 
 SEEDS = range(20)
 SECONDS = 4.0
-JOBS = 1
+JOBS = 2
 EMBEDDED = "embedded"
 
 

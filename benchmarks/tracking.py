@@ -30,8 +30,9 @@ MANY = tuple(
 )
 UNSEEN = tuple((kind, seed) for kind, _ in MANY[::2] for seed in (11, 12))
 FEW = (("reach", 1), ("squat", 1), ("walk", 1))
-METHODS = ("ik", "gmr", "sink", "physink", "physink@1")
-"""Ways of retargeting; @1: a foot that the human moves at 1 m/s or faster is not held to stand"""
+METHODS = ("ik", "gmr", "sink", "physink", "physink:dynamic")
+"""Ways of retargeting; @1: a foot that the human moves at 1 m/s or faster is not held to stand; :dynamic: contacts by
+that preset of curation"""
 
 
 @dataclass(frozen=True)
@@ -159,10 +160,11 @@ def library_of_motions(motions: tuple[tuple[str, int], ...], method: str) -> tup
     from phuma.robots import load_robot
     from phuma.sources.synth import generate
 
-    robot, (name, _, speed) = load_robot("g1"), method.partition("@")
+    robot, (name, _, preset) = load_robot("g1"), method.partition(":")
+    name, _, speed = name.partition("@")
     made = {}
     for kind, seed in motions:
-        curation = curate(generate(kind, seed=seed).motion, CurateCfg())
+        curation = curate(generate(kind, seed=seed).motion, CurateCfg(preset=preset or "paper"))
         cfg = solving(float(speed) if speed else None)
         made[f"{kind}_{seed}"] = retarget_motion(curation.motion, curation.contact, robot, name, cfg), kind
     return library_of(robot, ((name, motion, kind) for name, (motion, kind) in made.items())), made

@@ -12,7 +12,8 @@ from phuma.skeleton import MIRROR_REGIONS, REGIONS
 
 @dataclass(frozen=True, eq=False)
 class FootContacts:
-    """Share of each region's sole points that lie within the band around the ground."""
+    """Share of each region's sole points that lie within the band around the ground; by preset `dynamic` 0 where the
+    region swings."""
 
     ratio: Array
     """(T, 4) in [0, 1]: left heel, left toe, right heel, right toe"""

@@ -290,6 +290,8 @@ def test_ctrl_c_ends_with_a_checkpoint_that_loads(dataset, tmp_path):
     [
         ({"method": "physink+collision", "contact_speed": None}, True),
         ({"method": "physink+collision", "contact_speed": 1.0}, False),
+        ({"method": "physink+collision", "contact_speed": None, "curate": {"preset": "paper"}}, True),
+        ({"method": "physink+collision", "contact_speed": None, "curate": {"preset": "dynamic"}}, False),
         ({"method": "gmr", "contact_speed": None}, False),
         ({}, False),
     ],

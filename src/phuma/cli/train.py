@@ -158,11 +158,12 @@ def telling(library: MotionLibrary) -> list[str]:
 
 def advice(built: Mapping[str, Any]) -> list[str]:
     """What of a dataset's making stands in a tracker's way."""
-    if "physink" not in str(built.get("method")) or built.get("contact_speed") is not None:
+    swings_known = built.get("contact_speed") is not None or built.get("curate", {}).get("preset") == "dynamic"
+    if "physink" not in str(built.get("method")) or swings_known:
         return []
     return [
         "Note: feet that swing low are held to stand in these clips, so that legs leap in steps. A dataset built with "
-        "--contact-speed 1 is learned better: docs/learning.md"
+        "--preset dynamic is learned better: docs/learning.md"
     ]
 
 

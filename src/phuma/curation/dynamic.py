@@ -12,6 +12,7 @@ from phuma.curation.config import DynamicLimits
 from phuma.curation.force import GroundForce
 from phuma.curation.soles import Soles
 from phuma.rotations import Array
+from phuma.skeleton import REGIONS
 
 WINDOW = 1.0
 """s over which the helping force is averaged: longer than errors of an acceleration, than a step, than soles that a
@@ -119,6 +120,8 @@ class FrameDynamics:
     """(T, 32) missing_push"""
     corners: Array
     """(T, 16, 3) m, of the soles, above the floor"""
+    carrying: Array
+    """(T, 16) bool: can carry load"""
     standing: Array
     """(T, 16) bool: carries and is at rest"""
     slowest: Array
@@ -135,6 +138,11 @@ class FrameDynamics:
 
     def __repr__(self) -> str:
         return f"FrameDynamics({len(self)} frames)"
+
+    @property
+    def regions(self) -> Array:
+        """(T, 4) bool: heels and toes of which a corner can carry"""
+        return self.carrying.reshape(len(self), len(REGIONS), -1).any(axis=2)
 
     @property
     def sliding(self) -> Array:
@@ -215,6 +223,7 @@ def frame_dynamics(
         lift=np.where(trusted, missing_lift(force.vertical, supported), 0.0),
         push=np.where(trusted[:, None], missing_push(force, floor, soles.position, near_in_time), 0.0),
         corners=soles.position - [0.0, 0.0, floor],
+        carrying=carrying,
         standing=standing,
         slowest=np.where(soles.near(floor), soles.speed, np.inf).min(axis=1),
         lean=(acts - middle) / height[:, None],

@@ -24,11 +24,11 @@ lint: $(READY)
 	$(BIN)/mypy
 
 # Measures every figure that docs/ claims and writes the tables there; what policies learn takes hours and is measured by
-# benchmarks/tracking.py STUDY, the demo's policy is made by benchmarks/demo_policy.py.
+# benchmarks/tracking.py STUDY and filmed by tracking_films.py; the demo's policy is made by demo_policy.py.
 bench: export OMP_NUM_THREADS = 1
 bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
-	for script in $(filter-out benchmarks/demo_policy.py, $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out benchmarks/demo_policy.py benchmarks/tracking_films.py, $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf .venv build dist phuma-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -142,7 +142,7 @@ class FrameDynamics:
     @property
     def regions(self) -> Array:
         """(T, 4) bool: heels and toes of which a corner can carry"""
-        return self.carrying.reshape(len(self), len(REGIONS), -1).any(axis=2)
+        return np.any(self.carrying.reshape(len(self), len(REGIONS), -1), axis=2)
 
     @property
     def sliding(self) -> Array:

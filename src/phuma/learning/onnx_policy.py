@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from phuma.errors import ReadError, missing_extra
-from phuma.learning.policy import BASES_ABOUT, FUTURE_ABOUT, PolicyInfo, info_from_plain
+from phuma.learning.groups import FUTURE_ABOUT
+from phuma.learning.policy import BASES_ABOUT, PolicyInfo, info_from_plain
 from phuma.learning.task import Observation
 from phuma.rotations import Array
 

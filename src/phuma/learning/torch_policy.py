@@ -5,9 +5,10 @@ from __future__ import annotations
 import torch
 
 from phuma.errors import PhumaError, ReadError
+from phuma.learning.groups import future_group, goal_group, proprioception_group
 from phuma.learning.mdp.observations import FUTURE_FRAMES
 from phuma.learning.networks import ActorCritic
-from phuma.learning.policy import PolicyInfo, future_group, goal_group, info_of, proprioception_group
+from phuma.learning.policy import PolicyInfo, info_of
 from phuma.learning.run import RunFolder
 from phuma.learning.task import Observation
 from phuma.learning.trainer import load_net

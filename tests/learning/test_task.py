@@ -12,6 +12,7 @@ pytest.importorskip("numba")
 
 from phuma import rotations as rot
 from phuma.learning.mdp import disturbances as d
+from phuma.learning.mdp import terminations
 from phuma.learning.mdp.rewards import WEIGHTS
 from phuma.learning.references import expand
 from phuma.learning.simulation.native import NativeSimulation
@@ -214,6 +215,15 @@ def test_who_falls_at_the_very_end_has_failed(track):
     assert step.terminated.tolist() == [True, False, False]
     assert step.truncated.tolist() == [False, False, True]
     assert len(step.final["goal"]) == 1
+
+
+@pytest.mark.parametrize("one", ["anchor_height", "anchor_tilt", "end_height"])
+def test_each_termination_ends_an_attempt_by_itself(track, monkeypatch, one):
+    for name in ("anchor_height", "anchor_tilt", "end_height"):
+        struck = np.array([False, False, name == one])
+        monkeypatch.setattr(terminations, name, lambda *seen, struck=struck: struck)
+    task = track()
+    assert task.step(still(task)).terminated.tolist() == [False, False, True]
 
 
 def test_attempts_are_cut_short_when_their_time_is_over(track):

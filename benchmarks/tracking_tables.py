@@ -55,55 +55,56 @@ def of_types(results: Rows) -> None:
     save("tracking_types", "One policy a type of motion", markdown(head, rows), NOTE.format(32))
 
 
-def compared(name: str, title: str, label: str, groups: Sequence[str]) -> Callable[[Rows], None]:
-    """What writes the table of a comparison."""
-    return lambda results: save(name, title, comparison(results, label, groups), SEEDS)
+def compared(name: str, title: str, label: str, groups: Sequence[str], types: bool = False) -> Callable[[Rows], None]:
+    """What writes the tables of a comparison: in total, and by type of motion if wanted."""
+
+    def write_tables(results: Rows) -> None:
+        parts = [comparison(results, label, groups), SEEDS]
+        if types:
+            parts += ["SR@0.5 and progress by type of motion:", by_type(results, label, groups)]
+        save(name, title, *parts)
+
+    return write_tables
 
 
 def comparison(results: Rows, label: str, groups: Sequence[str]) -> str:
     """A table with a row a kind of training: means over seeds and over the last judgements of each."""
-    kinds = list(dict.fromkeys(key.split("/")[1] for key in results))
     errors = "mpjpe_global_mm", "mpjpe_local_mm"
-    head = [
-        label,
-        "judged on",
-        "seeds",
-        "steps, M",
-        "SR@0.5",
-        "of seeds",
-        "SR@0.15",
-        "progress",
-        "global, mm",
-        "local, mm",
-    ]
+    head = [label, "judged on", "seeds", "rollouts", "steps, M", "SR@0.5", "of seeds", "SR@0.15", "progress"]
     rows = []
-    for kind in kinds:
-        own = [parts for key, parts in results.items() if key.split("/")[1] == kind]
+    for kind, own in by_kind(results).items():
         for group in groups:
             totals = [[p[group]["total"] for p in parts[-LAST:]] for parts in own]
             by_seed = [mean_of(seed, "success_0.5") for seed in totals]
+            steps = min(parts[-1]["steps"] for parts in own) / 1e6
             rows.append([
-                kind, group, len(own), f"{min(parts[-1]['steps'] for parts in own) / 1e6:.1f}",
+                kind, group, len(own), totals[0][0]["rollouts"], f"{steps:.2f}",
                 interval(by_seed), " ".join(f"{s:.0f}" for s in by_seed),
                 *(interval([mean_of(seed, n) for seed in totals]) for n in ("success_0.15", "progress", *errors)),
             ])  # fmt: skip
-    return markdown(head, rows)
+    return markdown([*head, "global, mm", "local, mm"], rows)
 
 
-def of_methods(results: Rows) -> None:
-    """The comparison, and how far each motion was followed."""
-    kinds = list(dict.fromkeys(key.split("/")[1] for key in results))
-    motions = list(next(iter(results.values()))[-1]["seen"]["motions"])
-    head = ["method", *(f"{m.split('_')[0]}: {what}" for m in motions for what in ("SR@0.5", "progress"))]
+def by_type(results: Rows, label: str, groups: Sequence[str]) -> str:
+    """SR@0.5 / progress of a kind of training by type of motion."""
+    motions = next(iter(results.values()))[-1][groups[0]]["motions"]
+    types = list(dict.fromkeys(sorted(m.split("_")[0] for m in motions)))
     rows = []
-    for kind in kinds:
-        own = [[p["seen"]["motions"] for p in parts[-LAST:]] for k, parts in results.items() if k.split("/")[1] == kind]
-        means = [
-            [mean_of([p[m] for p in seed], n) for seed in own] for m in motions for n in ("success_0.5", "progress")
-        ]
-        rows.append([kind, *map(interval, means)])
-    overall = comparison(results, "method", ("seen",))
-    save("tracking_methods", "Retargeting judged by tracking", overall, SEEDS, markdown(head, rows))
+    for kind, own in by_kind(results).items():
+        for group in groups:
+            last = [p[group]["motions"] for parts in own for p in parts[-LAST:]]
+            found = [[v for judged in last for m, v in judged.items() if m.split("_")[0] == t] for t in types]
+            pairs = [[mean_of(values, n) for n in ("success_0.5", "progress")] for values in found]
+            rows.append([kind, group, *(f"{success:.0f} / {progress:.0f}" for success, progress in pairs)])
+    return markdown([label, "judged on", *types], rows)
+
+
+def by_kind(results: Rows) -> dict[str, list[list[dict[str, Any]]]]:
+    """Trainings of several seeds together."""
+    out: dict[str, list[list[dict[str, Any]]]] = {}
+    for key, parts in results.items():
+        out.setdefault(key.split("/")[1], []).append(parts)
+    return out
 
 
 def mean_of(totals: list[dict[str, Any]], name: str) -> float:
@@ -145,8 +146,9 @@ TABLES: dict[str, Callable[[Rows], None]] = {
         "One policy for sixteen motions, with and without the future",
         "policy",
         ("seen", "unseen"),
+        True,
     ),
-    "methods": of_methods,
+    "methods": compared("tracking_methods", "Retargeting judged by tracking", "method", ("seen",), True),
     "divergence": compared(
         "tracking_divergence", "How far the policy may change in an update", "divergence", ("seen",)
     ),

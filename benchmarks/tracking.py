@@ -71,7 +71,7 @@ def studies() -> dict[str, list[Training]]:
         for name, future in (("future", True), ("no future", False))
     ]
     methods = [
-        Training("methods", method, FEW, 3 * million // 2, seed, method=method, episodes=16)
+        Training("methods", method, FEW, 27 * million // 20, seed, method=method, episodes=16)
         for methods in (METHODS[:-1], METHODS[-1:])
         for seed in (0, 1, 2)
         for method in methods

@@ -29,10 +29,9 @@ MANY = tuple(
     (kind, seed) for kind in ("stand", "reach", "bend", "twist", "turn", "squat", "lunge", "walk") for seed in (1, 2)
 )
 UNSEEN = tuple((kind, seed) for kind, _ in MANY[::2] for seed in (11, 12))
-FEW = (("reach", 1), ("squat", 1), ("walk", 1))
 METHODS = ("ik", "gmr", "sink", "physink", "physink:dynamic")
 """Ways of retargeting; @1: a foot that the human moves at 1 m/s or faster is not held to stand; :dynamic: contacts by
-that preset of curation"""
+that preset of curation, which are the same in a squat"""
 
 
 @dataclass(frozen=True)
@@ -61,9 +60,10 @@ class Training:
 
 def studies() -> dict[str, list[Training]]:
     million = 1_000_000
-    kinds = ("stand", "walk", *(kind for kind in KINDS if kind not in ("stand", "walk")))
+    lengths = {"stand": 1.0, "walk": 4.0}
     of_type = [
-        Training("types", kind, ((kind, 0),), int({"stand": 1, "walk": 4}.get(kind, 1.5) * million)) for kind in kinds
+        Training("types", kind, ((kind, 0),), int(lengths.get(kind, 1.5) * million), seed)
+        for kind, seed in [("walk", 0), ("walk", 1), *((kind, 0) for kind in KINDS if kind != "walk")]
     ]
     many = [
         Training("many", name, MANY, 4 * million, seed, unseen=UNSEEN, episodes=4, cfg={"future": future})
@@ -71,10 +71,10 @@ def studies() -> dict[str, list[Training]]:
         for name, future in (("future", True), ("no future", False))
     ]
     methods = [
-        Training("methods", method, FEW, 27 * million // 20, seed, method=method, episodes=16)
-        for methods in (METHODS[:-1], METHODS[-1:])
+        Training("methods", f"{kind} by {method}", ((kind, 1),), int(length * million), seed, method=method)
+        for kind, length, ways in (("squat", 1.0, METHODS[:-1]), ("walk", 2.0, METHODS))
         for seed in (0, 1, 2)
-        for method in methods
+        for method in ways
     ]
     disturbed = [
         Training("disturbed", name, (("stand", 0),), 5 * million // 4, seed, cfg={"randomize": on}, disturbed=True)

@@ -30,6 +30,7 @@ def write(results: Rows) -> None:
 def of_types(results: Rows) -> None:
     head = [
         "type",
+        "seed",
         "steps, M",
         "CPU s",
         "progress",
@@ -47,7 +48,7 @@ def of_types(results: Rows) -> None:
         total, coarse = last["seen"]["total"], last.get("seen_training_physics", {}).get("total")
         first = next((p["steps"] / 1e6 for p in parts if p["seen"]["total"]["success_0.5"] == 100), None)
         rows.append([
-            key.split("/")[1], f"{last['steps'] / 1e6:.2f}", round(last["cpu_seconds"]),
+            *key.split("/")[1:], f"{last['steps'] / 1e6:.2f}", round(last["cpu_seconds"]),
             *(percent(total[n]) for n in ("progress", "tracked", "success_0.5", "success_0.15")),
             percent(coarse["success_0.5"]) if coarse else "-",
             number(total["mpjpe_global_mm"]), number(total["mpjpe_local_mm"]), f"{first:.1f}" if first else "-",
@@ -148,7 +149,7 @@ TABLES: dict[str, Callable[[Rows], None]] = {
         ("seen", "unseen"),
         True,
     ),
-    "methods": compared("tracking_methods", "Retargeting judged by tracking", "method", ("seen",), True),
+    "methods": compared("tracking_methods", "Retargeting judged by tracking", "motion and method", ("seen",)),
     "divergence": compared(
         "tracking_divergence", "How far the policy may change in an update", "divergence", ("seen",)
     ),

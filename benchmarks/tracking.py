@@ -77,9 +77,9 @@ def studies() -> dict[str, list[Training]]:
         for method in ways
     ]
     disturbed = [
-        Training("disturbed", name, (("stand", 0),), 5 * million // 4, seed, cfg={"randomize": on}, disturbed=True)
+        Training("disturbed", name, (("stand", 0),), int(length * million), seed, cfg={"randomize": on}, disturbed=True)
         for seed in (0, 1)
-        for name, on in (("plain", False), ("randomized", True))
+        for name, on, length in (("plain", False, 1.25), ("randomized", True, 3.0))
     ]
     divergence = [
         Training("divergence", f"KL {kl:g}", (("stand", 0),), million, seed, cfg={"desired_kl": kl})

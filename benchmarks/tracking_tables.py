@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tables import markdown, save
-from tracking import JUDGED
+from tracking import JUDGED, KINDS
 
 Rows = dict[str, list[dict[str, Any]]]
 LAST = 3
@@ -43,7 +43,7 @@ def of_types(results: Rows) -> None:
         "100 % first at, M",
     ]
     rows = []
-    for key, parts in results.items():
+    for key, parts in sorted(results.items(), key=lambda item: (KINDS.index(item[0].split("/")[1]), item[0])):
         last = parts[-1]
         total, coarse = last["seen"]["total"], last.get("seen_training_physics", {}).get("total")
         first = next((p["steps"] / 1e6 for p in parts if p["seen"]["total"]["success_0.5"] == 100), None)

@@ -121,7 +121,7 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     frames: FrameMetrics | FrameDynamics
     if by_forces:
         frames = dynamics_of(recorded, cfg)
-        contact *= frames.regions  # a sole that swings is near the ground too
+        contact *= frames.regions  # what swings low is near the ground too, and would be held
     else:
         frames = FrameMetrics(
             root_jerk=root_jerk(motion.root_pos, motion.fps),

@@ -10,14 +10,16 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-from phuma.cli.curate import check_reading, reason_of
+from phuma.cli.batch import attempt, check_reading
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.clip import Clip
 from phuma.clipfile import is_clip, load_clip
 from phuma.curation import curate
-from phuma.errors import ConfigError, PhumaError
+from phuma.errors import ConfigError
 from phuma.files.probe import Probe
 from phuma.retargeting import FIVE, METHODS, retarget_motion
 from phuma.retargeting.measure import combine
@@ -64,19 +66,15 @@ def main(argv: Sequence[str]) -> int:
 
 def kept_clips(sources: Sequence[str], read_cfg: ReadCfg) -> tuple[list[Clip], list[dict[str, str]]]:
     """Clips as they are, and those that curation keeps of recordings."""
-    clips: list[Clip] = []
-    failed = []
-    for path in (recording.path for recording in find_recordings(sources)):
-        try:
-            if is_clip(Probe(path)):
-                clips.append(load_clip(path))
-            else:
-                clips += [c for m in read_all(path, read_cfg) for c in curate(m).clips if c.verdict.kept]
-        except ConfigError:
-            raise
-        except PhumaError as e:
-            failed.append({"source": str(path), "reason": reason_of(e, path)})
-    return clips, failed
+    outcomes = [attempt(r.path, partial(clips_of, r.path, read_cfg)) for r in find_recordings(sources)]
+    return [clip for o in outcomes for clip in o.rows], [f for o in outcomes for f in o.failed]
+
+
+def clips_of(path: Path, read_cfg: ReadCfg) -> list[Clip]:
+    """A clip as it is; of a recording those that curation keeps."""
+    if is_clip(Probe(path)):
+        return [load_clip(path)]
+    return [c for motion in read_all(path, read_cfg) for c in curate(motion).clips if c.verdict.kept]
 
 
 def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list[dict[str, Any]]:

@@ -7,27 +7,23 @@ clips below DIR/clips and every verdict into DIR/curation.json.
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from phuma import __version__
-from phuma.body.choice import check_body
+from phuma.cli.batch import Outcome, Row, attempt, check_jobs, check_reading, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip
 from phuma.clipfile import save_clip
 from phuma.curation import CurateCfg, curate
-from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.errors import ConfigError
 from phuma.files.atomic import write_atomic
-from phuma.parallel import map_in_order
 from phuma.sources import ReadCfg, find_recordings, read_all
-from phuma.sources.bvh.match import load_joint_map
 from phuma.sources.registry import SUFFIXES, Recording
 
 RESULT, UNFINISHED = "curation.json", "curation.unfinished"
@@ -41,15 +37,7 @@ class BatchCfg:
     """Processes to use; all cores for eight recordings or more, else one"""
 
     def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 1:
-            raise ConfigError(f"--jobs {self.jobs}; expected at least 1")
-
-
-class Outcome(NamedTuple):
-    """What became of one recording."""
-
-    clips: list[dict[str, Any]]
-    failed: dict[str, str] | None
+        check_jobs(self.jobs)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -74,8 +62,6 @@ def curate_sources(
     sources: Sequence[str], out: Path, read_cfg: ReadCfg, curate_cfg: CurateCfg, jobs: int | None = None
 ) -> dict[str, Any]:
     """Curate everything below `sources` into `out`; returns what curation.json holds."""
-    from tqdm import tqdm
-
     check_reading(read_cfg)
     inside = [s for s in sources if (out / "clips").resolve() in (Path(s).resolve(), *Path(s).resolve().parents)]
     if inside:
@@ -84,18 +70,8 @@ def curate_sources(
     if not recordings:
         raise ConfigError(f"no recordings below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
     _claim(out)
-    if jobs is None:
-        jobs = (os.cpu_count() or 1) if len(recordings) >= 8 else 1
     work = partial(curate_recording, out=out, read_cfg=read_cfg, curate_cfg=curate_cfg)
-    clips: list[dict[str, Any]] = []
-    failed: list[dict[str, str]] = []
-    with tqdm(total=len(recordings), unit="recording", disable=None, file=sys.stderr) as bar:
-        for outcome in map_in_order(work, recordings, jobs):
-            clips += outcome.clips
-            failed += [outcome.failed] if outcome.failed else []
-            kept = sum(c["kept"] for c in clips)
-            bar.set_postfix_str(f"{kept} of {len(clips)} clips kept", refresh=False)
-            bar.update()
+    clips, failed = run_batch(work, recordings, jobs, "recording", kept_of)
     reading = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(read_cfg).items()}
     config = {"read": reading, "curate": asdict(curate_cfg)}
     limits = asdict(curate_cfg.limits)
@@ -122,37 +98,30 @@ def _claim(out: Path) -> None:
 
 
 def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Outcome:
-    """Curate one file; a fault of it becomes a row, never an exception."""
-    rows: list[dict[str, Any]] = []
-    try:
-        for person, motion in enumerate(read_all(recording.path, read_cfg)):
-            for clip in curate(motion, curate_cfg).clips:
-                rows.append(clip_row(clip))
-                if clip.verdict.kept:
-                    file = Path("clips") / recording.name / f"{person}_{round(clip.start * 1000):07d}.npz"
-                    (out / file).parent.mkdir(parents=True, exist_ok=True)
-                    save_clip(out / file, clip)
-                    rows[-1]["file"] = file.as_posix()
-    except ConfigError:
-        raise
-    except Exception as e:  # whatever it is, it must not cost the rest of a long batch
+    """Curate one file; what it left behind is gone if it fails."""
+
+    def work() -> list[Row]:
+        return [
+            clip_row(clip) | ({"file": store(clip, person)} if clip.verdict.kept else {})
+            for person, motion in enumerate(read_all(recording.path, read_cfg))
+            for clip in curate(motion, curate_cfg).clips
+        ]
+
+    def store(clip: Clip, person: int) -> str:
+        file = Path("clips") / recording.name / f"{person}_{round(clip.start * 1000):07d}.npz"
+        (out / file).parent.mkdir(parents=True, exist_ok=True)
+        save_clip(out / file, clip)
+        return file.as_posix()
+
+    outcome = attempt(recording.path, work)
+    if outcome.failed:
         shutil.rmtree(out / "clips" / recording.name, ignore_errors=True)
-        return Outcome([], {"source": str(recording.path), "reason": reason_of(e, recording.path)})
-    return Outcome(rows, None)
+    return outcome
 
 
-def reason_of(e: Exception, path: Path) -> str:
-    """Why a file could not be used, in words, without its own name."""
-    if isinstance(e, ReadError) and e.path == str(path):
-        return e.problem
-    return str(e) if isinstance(e, PhumaError) else f"internal error, please report: {e!r}"
-
-
-def check_reading(cfg: ReadCfg) -> None:
-    """Faults of the options are said once, before anything is touched, not once a file."""
-    check_body(cfg.body)
-    if cfg.joint_map:
-        load_joint_map(cfg.joint_map)
+def kept_of(clips: Sequence[Row]) -> str:
+    """How many are kept so far."""
+    return f"{sum(c['kept'] for c in clips)} of {len(clips)} clips kept"
 
 
 def clip_row(clip: Clip) -> dict[str, Any]:

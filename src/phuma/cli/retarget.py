@@ -7,16 +7,14 @@ below DIR, with its metrics inside; DIR/retarget.json lists them all.
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from phuma import __version__
-from phuma.cli.curate import check_reading, reason_of
+from phuma.cli.batch import Outcome, Row, attempt, check_jobs, check_reading, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.clip import Clip
 from phuma.clipfile import is_clip, load_clip
@@ -24,7 +22,6 @@ from phuma.curation import curate
 from phuma.errors import ConfigError
 from phuma.files.atomic import write_atomic
 from phuma.files.probe import Probe
-from phuma.parallel import map_in_order
 from phuma.retargeting import DEFAULT_METHOD, FIVE, METHODS, retarget_motion
 from phuma.retargeting.config import solving
 from phuma.retargeting.measure import combine
@@ -50,19 +47,11 @@ class RetargetCfg:
     """Processes to use; all cores for eight files or more, else one"""
 
     def __post_init__(self) -> None:
-        if self.jobs is not None and self.jobs < 1:
-            raise ConfigError(f"--jobs {self.jobs}; expected at least 1")
+        check_jobs(self.jobs)
         if self.contact_speed is not None and not self.contact_speed > 0:
             raise ConfigError(f"--contact-speed {self.contact_speed:g}; expected metres a second, above zero")
         if self.method not in METHODS:
             raise ConfigError(f"unknown method {self.method!r}; there are: {', '.join(METHODS)}")
-
-
-class Outcome(NamedTuple):
-    """What became of one file."""
-
-    rows: list[dict[str, Any]]
-    failed: dict[str, str] | None
 
 
 def main(argv: Sequence[str]) -> int:
@@ -86,22 +75,12 @@ def main(argv: Sequence[str]) -> int:
 
 def retarget_sources(sources: Sequence[str], out: Path, cfg: RetargetCfg, read_cfg: ReadCfg) -> dict[str, Any]:
     """Retarget everything below `sources` into `out`; returns what retarget.json holds."""
-    from tqdm import tqdm
-
     load_robot(cfg.robot)  # a fault of the robot is said once, not once a file
     check_reading(read_cfg)
     files = find_recordings(sources, leave_out=out)
     if not files:
         raise ConfigError(f"nothing to retarget below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
-    jobs = cfg.jobs or ((os.cpu_count() or 1) if len(files) >= 8 else 1)
-    rows: list[dict[str, Any]] = []
-    failed: list[dict[str, str]] = []
-    work = partial(retarget_file, out=out, cfg=cfg, read_cfg=read_cfg)
-    with tqdm(total=len(files), unit="file", disable=None, file=sys.stderr) as bar:
-        for outcome in map_in_order(work, files, jobs):
-            rows += outcome.rows
-            failed += [outcome.failed] if outcome.failed else []
-            bar.update()
+    rows, failed = run_batch(partial(retarget_file, out=out, cfg=cfg, read_cfg=read_cfg), files, cfg.jobs, "file")
     result = {
         "format": "phuma-retarget", "version": 1, "phuma": __version__, "robot": cfg.robot, "method": cfg.method,
         "contact_speed": cfg.contact_speed, "motions": rows, "failed": failed,
@@ -112,11 +91,12 @@ def retarget_sources(sources: Sequence[str], out: Path, cfg: RetargetCfg, read_c
 
 
 def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCfg) -> Outcome:
-    """One file; a fault of it becomes a row, never an exception."""
-    rows: list[dict[str, Any]] = []
-    try:
+    """One file: a motion a person."""
+
+    def work() -> list[Row]:
         robot = load_robot(cfg.robot)
         pieces = pieces_of(file.path, read_cfg)
+        rows = []
         for person, piece in enumerate(pieces):
             motion = retarget_motion(piece.motion, piece.contact, robot, cfg.method, solving(cfg.contact_speed))
             path = out / f"{file.name}{f'_{person}' if len(pieces) > 1 else ''}.npz"
@@ -127,11 +107,9 @@ def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCf
                 "file": path.relative_to(out).as_posix(), "warnings": list(piece.verdict.reasons),
                 "flags": motion.report["flags"], "metrics": motion.report["metrics"],
             })  # fmt: skip
-    except ConfigError:
-        raise
-    except Exception as e:  # whatever it is, it must not cost the rest of a long batch
-        return Outcome([], {"source": str(file.path), "reason": reason_of(e, file.path)})
-    return Outcome(rows, None)
+        return rows
+
+    return attempt(file.path, work)
 
 
 def pieces_of(path: Path, read_cfg: ReadCfg) -> list[Clip]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from phuma import rotations as rot
 from phuma.robots.kinematics import body_poses, points_of
-from phuma.robots.model import load_mujoco
+from phuma.robots.model import load_mujoco, touching_bodies
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
@@ -21,6 +21,7 @@ HEIGHT = 0.005  # m
 MIRROR = 0.01  # m
 RANGE = 0.03  # rad
 CHAIN = {"leg": ("hip", "knee", "ankle"), "arm": ("shoulder", "elbow", "wrist")}
+DEEP = 1e-3  # m that shapes may be in one another
 LIGHT = 1.0  # kg: no humanoid weighs less
 
 
@@ -253,21 +254,10 @@ def _model(robot: Robot) -> Iterator[Finding]:
             "give its bodies their inertials in model.xml.",
         )
     for name in ("default_pose", "shared_pose"):
-        for a, b in _touching(mujoco, model, getattr(robot, name)):
+        touching = touching_bodies(model, getattr(robot, name), DEEP)
+        for a, b in sorted(tuple(sorted(model.body(i).name for i in pair)) for pair in touching):
             yield Finding(
                 True,
                 f"In {name} the shapes of {a} and {b} are in one another.",
                 f'edit {name}, or add <exclude body1="{a}" body2="{b}"/> to <contact> in model.xml.',
             )
-
-
-def _touching(mujoco: Any, model: Any, pose: Array) -> list[tuple[str, str]]:
-    data = mujoco.MjData(model)
-    data.qpos[:7], data.qpos[7:] = (0, 0, 0, 1, 0, 0, 0), pose
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_collision(model, data)
-    bodies = model.geom_bodyid[data.contact.geom].reshape(-1, 2)
-    deep = data.contact.dist < -1e-3
-    found = {tuple(sorted(model.body(int(b)).name for b in pair)) for pair in bodies[deep]}
-    return sorted((a, b) for a, b in found)

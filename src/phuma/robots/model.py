@@ -71,6 +71,18 @@ def load_mujoco() -> Any:
         raise MissingExtraError("mujoco", "retarget", "a robot") from None
 
 
+def touching_bodies(model: Any, pose: Array, depth: float = 0.0) -> set[tuple[int, int]]:
+    """Pairs of MuJoCo's numbers of bodies whose shapes are deeper than `depth` [m] in one another in `pose` (N,)."""
+    mujoco = load_mujoco()
+    data = mujoco.MjData(model)
+    data.qpos[:7], data.qpos[7:] = (0, 0, 0, 1, 0, 0, 0), pose
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_collision(model, data)
+    bodies = model.geom_bodyid[data.contact.geom].reshape(-1, 2)
+    return {(int(min(pair)), int(max(pair))) for pair in bodies[data.contact.dist < -depth]}
+
+
 def _compile(path: Path) -> Any:
     mujoco = load_mujoco()
     if not path.is_file():

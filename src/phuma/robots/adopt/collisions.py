@@ -13,7 +13,7 @@ from phuma.robots.adopt.rig import Rig, carrier
 from phuma.robots.adopt.shapes import Shape
 from phuma.robots.adopt.soles import Sole
 from phuma.robots.adopt.writer import carried_shapes
-from phuma.robots.model import load_mujoco
+from phuma.robots.model import touching_bodies
 from phuma.rotations import Array
 
 FOOT_BOX = 0.6  # of the foot's height
@@ -54,7 +54,7 @@ def excluded_pairs(body: Anatomy, model: Any, poses: Sequence[Array]) -> list[tu
     out = {(a, b) for a in shaped for b in shaped if a < b and _one_joint(rig, body.parts, a, b)}
     mirror = _mirror(body)
     for pose in poses:
-        for a, b in _touching(model, pose):
+        for a, b in ((i - 1, j - 1) for i, j in touching_bodies(model, pose)):
             out |= {_pair(a, b), _pair(mirror.get(a, a), mirror.get(b, b))}
     return [(rig.links[a].name, rig.links[b].name) for a, b in sorted(out)]
 
@@ -77,17 +77,6 @@ def _mirror(body: Anatomy) -> dict[int, int]:
 
 def _pair(a: int, b: int) -> tuple[int, int]:
     return min(a, b), max(a, b)
-
-
-def _touching(model: Any, pose: Array) -> set[tuple[int, int]]:
-    mujoco = load_mujoco()
-    data = mujoco.MjData(model)
-    data.qpos[:7], data.qpos[7:] = (0, 0, 0, 1, 0, 0, 0), pose
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_comPos(model, data)
-    mujoco.mj_collision(model, data)
-    bodies = model.geom_bodyid[data.contact.geom].reshape(-1, 2)
-    return {_pair(int(a) - 1, int(b) - 1) for a, b in bodies[data.contact.dist < 0]}
 
 
 def shown_feet(body: Anatomy) -> dict[int, list[Shape]]:

@@ -110,6 +110,7 @@ def train(training: Training, folder: Path) -> None:
 
     torch.set_num_threads(1)
     from phuma.learning.config import PRESETS
+    from phuma.learning.policy import info_of
     from phuma.learning.run import RunFolder, RunInfo
     from phuma.learning.trainer import Trainer
 
@@ -121,9 +122,7 @@ def train(training: Training, folder: Path) -> None:
     if run.description.exists():
         trainer.restore(run.load())
     else:
-        run.begin(
-            RunInfo(library.robot.name, library.robot.joint_names, cfg, {"benchmark": training.key}, len(library))
-        )
+        run.begin(RunInfo(info_of(library.robot, cfg, {"benchmark": training.key}), cfg, len(library)))
     rows = done().get(training.key, [])
     cpu = rows[-1]["cpu_seconds"] if rows else 0.0
     clock = time.process_time()
@@ -185,7 +184,6 @@ def judged(
     from phuma.evaluation import ERRORS, SHARES, judge, summarise
     from phuma.learning.attempts import START, attempt
     from phuma.learning.policy import info_of
-    from phuma.learning.run import RunInfo
     from phuma.learning.simulation.native import NativeSimulation
     from phuma.learning.task import Disturbances
     from phuma.learning.torch_policy import TorchPolicy
@@ -193,8 +191,7 @@ def judged(
     def simulation(robots: int) -> NativeSimulation:
         return NativeSimulation(library.robot, robots, substeps, threads=1)
 
-    info = info_of(RunInfo(library.robot.name, library.robot.joint_names, trainer.cfg), library.robot)
-    policy = TorchPolicy(trainer.net, info)
+    policy = TorchPolicy(trainer.net, info_of(library.robot, trainer.cfg))
     found = attempt(policy, library, simulation, episodes, Disturbances(noise=noise, pushes=pushes, start=START))
     scores = [judge(r, motions[r.motion][0], library.robot, motions[r.motion][1]) for r in found]
     summary = summarise(scores, GROUPS)

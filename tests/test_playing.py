@@ -10,7 +10,6 @@ from phuma.clipfile import save_clip
 from phuma.curation import curate
 from phuma.errors import ConfigError, PhumaError
 from phuma.learning.policy import info_of
-from phuma.learning.run import RunInfo
 from phuma.libraries import FilesLibrary
 from phuma.playing import PlayCfg, PolicyLibrary, attempt_show
 from phuma.robot_file import load_robot_motion, save_robot_motion
@@ -60,7 +59,7 @@ class Lame:
     base. Counts what it is asked."""
 
     def __init__(self, action=0.0, sees=False):
-        self.info = replace(info_of(RunInfo("g1", G1.joint_names, TINY), G1), base="feedforward")
+        self.info = info_of(G1, replace(TINY, base="feedforward"))
         self.base, self.action, self.sees, self.asked = "feedforward", action, sees, 0
 
     def act(self, observation, features):

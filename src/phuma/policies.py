@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from phuma.learning.simulation.native import NativeSimulation
 from phuma.learning.task import Disturbances
 from phuma.motion import Provenance
 from phuma.robot_motion import RobotMotion
-from phuma.robots import Robot, load_robot
+from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.rollout import Rollout
 
 SPLITS = ("train", "test")
@@ -39,7 +39,7 @@ def load_policy(path: str | Path, robot: Robot | None = None) -> Policy:
     path = Path(path)
     if path.is_dir():
         folder = RunFolder(path)
-        robot = robot or robot_named(folder.info().robot)
+        robot = robot or robot_named(folder.info().policy.robot)
         try:
             from phuma.learning.torch_policy import policy_of_run
         except ModuleNotFoundError as e:
@@ -56,11 +56,13 @@ def load_policy(path: str | Path, robot: Robot | None = None) -> Policy:
 
 
 def robot_named(name: str) -> Robot:
-    """Of a policy's robot."""
-    try:
-        return load_robot(name)
-    except ConfigError as e:
-        raise ConfigError(f"{e}; the policy's robot is {name}: give its folder by --robot") from None
+    """Of a policy's robot. Only a built-in one: the name is a file's word, and must not choose a folder to read."""
+    if name not in built_in_robots():
+        raise ConfigError(
+            f"the policy's robot is {name}, which is not built in ({', '.join(built_in_robots())}): give its folder by "
+            "--robot"
+        )
+    return load_robot(name)
 
 
 def dataset_library(
@@ -142,21 +144,15 @@ def try_out(
     pushes: bool = False,
     episodes: int = 1,
     seed: int = 0,
-    tell: Callable[[], object] = lambda: None,
-) -> list[Rollout]:
-    """Rollouts of all motions of the library from their first frames, `episodes` of each.
+) -> Iterator[Rollout]:
+    """Rollouts of all motions of the library from their first frames, `episodes` of each, as they are made.
 
     Physics steps are the training's, or of 5 ms with `full_collision`; all collision shapes are there in both. `noise`
-    is times the paper's. A single episode begins on the reference, several begin somewhat off it, each elsewhere.
-    `tell` is called after each rollout."""
+    is times the paper's. A single episode begins on the reference, several begin somewhat off it, each elsewhere."""
     policy.info.check(library.robot)
     disturbances = Disturbances(noise=noise, pushes=pushes, start=START if episodes > 1 else 0.0)
     simulation = partial(NativeSimulation, library.robot, substeps=physics_steps(policy.info, full_collision))
-    out = []
-    for rollout in attempt(policy, library, simulation, episodes, disturbances, seed):
-        out.append(rollout)
-        tell()
-    return out
+    return attempt(policy, library, simulation, episodes, disturbances, seed)
 
 
 def physics_steps(info: PolicyInfo, full_collision: bool) -> int:

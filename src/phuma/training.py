@@ -101,7 +101,7 @@ def train_policy(
     else:
         folder.check_free()
         about = {**(data or {}), "id": library_id(library)}
-        info = RunInfo(library.robot.name, library.robot.joint_names, cfg, about, len(library), __version__)
+        info = RunInfo(info_of(library.robot, cfg, about, __version__), cfg, len(library))
     trainer = Trainer(library, info.cfg, device)
     if cfg is not None:
         folder.begin(info)
@@ -116,12 +116,14 @@ def train_policy(
 
 
 def _check_data(info: RunInfo, library: MotionLibrary, folder: RunFolder) -> None:
-    if (info.robot, info.joint_names) != (library.robot.name, library.robot.joint_names):
-        raise ConfigError(f"the run in {folder.root} is of robot {info.robot}, not {library.robot.name}")
-    if info.data.get("id") != (found := library_id(library)):
+    policy = info.policy
+    if policy.robot != library.robot.name:
+        raise ConfigError(f"the run in {folder.root} is of robot {policy.robot}, not {library.robot.name}")
+    policy.check(library.robot)
+    if policy.data.get("id") != (found := library_id(library)):
         raise ConfigError(
-            f"the run in {folder.root} learned from {info.motions} other motions ({info.data.get('id')}) than these "
-            f"{len(library)} ({found}); give its own dataset, {info.data.get('dataset')}, unchanged"
+            f"the run in {folder.root} learned from {info.motions} other motions ({policy.data.get('id')}) than these "
+            f"{len(library)} ({found}); give its own dataset, {policy.data.get('dataset')}, unchanged"
         )
 
 
@@ -143,7 +145,7 @@ class _Session:
     ) -> None:
         self.trainer, self.folder, self.tell = trainer, folder, tell
         self.began = time.monotonic() - spent
-        self.policy = TorchPolicy(trainer.net, info_of(info, trainer.library.robot))
+        self.policy = TorchPolicy(trainer.net, info.policy)
         self.shown = trainer.library.part(np.linspace(0, len(trainer.library) - 1, LOOK_AT).round().astype(int))
         self.look: Mapping[str, Any] | None = None
         self.recent = _Recent(trainer.steps)

@@ -18,13 +18,15 @@ import pytest
 pytest.importorskip("torch")
 
 from phuma.cli.train import advice
+from phuma.errors import ConfigError
 from phuma.files.lock import locked
 from phuma.learning import feedforward
 from phuma.learning.config import BASES, PRESETS
 from phuma.learning.run import RunFolder
-from phuma.policies import load_policy
+from phuma.policies import dataset_library, load_policy
 from phuma.robot_file import save_robot_motion
 from phuma.robots import load_robot
+from phuma.training import Budget, train_policy
 from tests.cli.small_dataset import run
 from tests.cli.tracking_dataset import JUMP, STEPS, TINY, make_dataset, train_tiny
 from tests.learning.motions import dip
@@ -67,7 +69,8 @@ def test_a_run_says_what_it_is_made_of_and_what_comes_next(capsys, dataset, tmp_
     folder = RunFolder(out)
     info = folder.info()
     assert info.cfg == replace(TINY, seed=3)
-    assert (info.robot, info.motions, info.data["dataset"], info.data["split"]) == ("g1", 2, "g1", "train")
+    assert (info.policy.robot, info.motions) == ("g1", 2)
+    assert (info.policy.data["dataset"], info.policy.data["split"]) == ("g1", "train")
     assert folder.load()["counts"].tolist() == [2, 2 * STEPS]
 
 
@@ -302,3 +305,27 @@ def test_datasets_whose_legs_leap_are_told_of(built, advised):
 
 def test_every_base_that_can_be_asked_for_is_there():
     assert tuple(feedforward.BASES) == BASES
+
+
+def test_a_run_is_of_the_robot_as_it_was_when_it_began(dataset, trained):
+    """Neither loaded, nor exported, nor gone on with for one of the same name with other gains."""
+    g1 = load_robot("g1")
+    other = replace(g1, stiffness=2 * g1.stiffness)
+    said = "the policy was trained for another g1: stiffness of left_hip_pitch_joint was 40.1.*, is 80.3"
+    with pytest.raises(ConfigError, match=said):
+        load_policy(trained, other)
+    before = contents(trained)
+    with pytest.raises(ConfigError, match=said):
+        train_policy(dataset_library(dataset, other, split="train"), trained, None, Budget(steps=10**9))
+    assert contents(trained) == before
+
+
+def test_the_name_of_a_policy_s_robot_chooses_no_folder(capsys, dataset, trained, tmp_path, monkeypatch):
+    spoiled = Path(shutil.copytree(trained, tmp_path / "spoiled"))
+    text = (spoiled / "run.json").read_text()
+    (spoiled / "run.json").write_text(text.replace('"robot": "g1"', '"robot": "stranger"'))
+    shutil.copytree(load_robot("g1").folder, tmp_path / "stranger")
+    monkeypatch.chdir(tmp_path)
+    code, _, said = run(capsys, "evaluate", spoiled, dataset)
+    assert code == 2
+    assert "the policy's robot is stranger, which is not built in (g1, h1_2): give its folder by --robot" in said

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -180,3 +183,20 @@ def test_starts_differ_from_chunk_to_chunk(tried, monkeypatch):
     monkeypatch.setattr(attempts, "AT_A_TIME", 1)
     starts = [tuple(r.joint_pos[0] - r.joint_pos[0].mean()) for r in tried(Still(), episodes=3)["stand"]]
     assert len(set(starts)) == 3
+
+
+def test_simulators_are_let_go_of_when_their_rollouts_are_there(small, g1):
+    """At once, not when a collector comes by: each has threads and models of its own."""
+    made = []
+
+    def simulation(robots):
+        out = NativeSimulation(g1, robots, 2, 1)
+        made.append(weakref.ref(out))
+        return out
+
+    gc.disable()
+    try:
+        assert list(attempt(Still(), small, simulation))
+        assert [ref() for ref in made] == [None]
+    finally:
+        gc.enable()

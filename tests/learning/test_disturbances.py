@@ -53,10 +53,16 @@ def test_noise_is_normal_with_the_spread_given():
     assert 0.03 < (np.abs(found) > 0.6).mean() < 0.06
 
 
+def far(tensor, start):
+    """Limits (N,) beyond anything."""
+    joints = start.joint_pos.shape[1]
+    return tensor(np.full(joints, -1e3)), tensor(np.full(joints, 1e3))
+
+
 @pytest.mark.parametrize("scale", [1.0, 0.2])
 def test_first_states_are_off_by_the_table_s_ranges(tensor, scale):
     [start] = as_tensors(tensor, any_states(0, COUNT, joints=2, bodies=1))
-    found = d.perturbed(rng(), start, scale)
+    found = d.perturbed(rng(), start, scale, *far(tensor, start))
 
     def off(name):
         return to_numpy(getattr(found, name)).astype(float) - to_numpy(getattr(start, name))
@@ -73,7 +79,7 @@ def test_first_states_are_off_by_the_table_s_ranges(tensor, scale):
 
 def test_states_stay_of_the_library_and_precision_that_they_are_of(tensor):
     [start] = as_tensors(tensor, any_states(0))
-    found = d.perturbed(rng(), start, 1.0)
+    found = d.perturbed(rng(), start, 1.0, *far(tensor, start))
     for f in fields(State):
         assert type(getattr(found, f.name)) is type(getattr(start, f.name))
         assert getattr(found, f.name).dtype == getattr(start, f.name).dtype
@@ -81,6 +87,19 @@ def test_states_stay_of_the_library_and_precision_that_they_are_of(tensor):
 
 def test_with_a_scale_of_nought_nothing_changes(tensor):
     [start] = as_tensors(tensor, any_states(0))
-    found = d.perturbed(rng(), start, 0.0)
+    found = d.perturbed(rng(), start, 0.0, *far(tensor, start))
     for f in fields(State):
         np.testing.assert_allclose(to_numpy(getattr(found, f.name)), to_numpy(getattr(start, f.name)), atol=1e-6)
+
+
+def test_no_joint_begins_farther_beyond_its_limits_than_the_reference_is(tensor):
+    [start] = as_tensors(tensor, any_states(0, COUNT, joints=2, bodies=1))
+    lower, upper = np.array([-0.5, 0.0]), np.array([0.5, 0.25])
+    found = to_numpy(d.perturbed(rng(), start, 1.0, tensor(lower), tensor(upper)).joint_pos)
+    free = to_numpy(d.perturbed(rng(), start, 1.0, *far(tensor, start)).joint_pos)
+    asked = to_numpy(start.joint_pos)
+    assert (found >= np.minimum(lower, asked)).all()
+    assert (found <= np.maximum(upper, asked)).all()
+    inside = (free >= lower) & (free <= upper)
+    np.testing.assert_array_equal(found[inside], free[inside])
+    assert 0.1 < inside.mean() < 0.9

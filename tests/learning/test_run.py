@@ -11,9 +11,12 @@ pytest.importorskip("mujoco")
 
 from phuma.errors import ConfigError, ReadError
 from phuma.learning.config import LearnCfg
+from phuma.learning.policy import info_of
 from phuma.learning.run import RunFolder, RunInfo
+from phuma.robots import load_robot
 
-INFO = RunInfo("g1", ("a", "b"), LearnCfg(environments=7, hidden=(3, 2), seed=5), {"dataset": "here"}, 12, "0.1")
+CFG = LearnCfg(environments=7, hidden=(3, 2), seed=5)
+INFO = RunInfo(info_of(load_robot("g1"), CFG, {"dataset": "here"}, "0.1"), CFG, 12)
 ARRAYS = {"net.x": np.arange(6, dtype=np.float32).reshape(2, 3), "rng": np.array([2**64 - 1], dtype=np.uint64)}
 
 
@@ -74,7 +77,8 @@ def test_a_folder_or_a_file_that_is_no_run_says_so(tmp_path):
     [
         {"format": "other"}, {"format_version": 99}, {"format_version": "1"}, {"cfg": None}, {"cfg": []},
         {"cfg": {"environments": -1}}, {"cfg": {"environments": "many"}}, {"cfg": {"algo": "unheard"}},
-        {"joint_names": None}, {"motions": "some"},
+        {"cfg": {"hidden": [10**9]}}, {"cfg": {"hidden": [2.5]}}, {"cfg": {"substeps": 4}},
+        {"policy": None}, {"policy": {"robot": "g1"}}, {"motions": "some"},
     ],
     ids=str,
 )  # fmt: skip
@@ -83,6 +87,22 @@ def test_a_damaged_description_is_told_with_its_file(run, changes):
     with pytest.raises(ReadError, match=r"run\.json: is damaged") as told:
         run.info()
     assert told.value.path == str(run.description)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"data": None}, {"data": [1]}, {"substeps": 2.5}, {"substeps": 10**9}, {"robot": "\x1b[2J"},
+        {"joint_names": None},
+        {"stiffness": [1.0]}, {"default_pose": "none"}, {"base": "other"}, {"future": 1},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_so_is_one_whose_policy_cannot_be(run, changes):
+    policy = json.loads(run.description.read_text())["policy"]
+    rewritten(run, policy=policy | changes)
+    with pytest.raises(ReadError, match=r"run\.json: is damaged"):
+        run.info()
 
 
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff\xfe\x00", b'{"format": "phuma-run"}', b"[" * 100_000])

@@ -19,7 +19,7 @@ from phuma import rotations as rot
 from phuma.errors import ConfigError
 from phuma.learning.simulation.model import end_bodies, quiet_bodies, simulation_model
 from phuma.learning.simulation.native import NativeSimulation
-from phuma.learning.simulation.variation import damping_ratio, draw_variation, varied_models
+from phuma.learning.simulation.variation import draw_variation, varied_models
 from phuma.learning.state import State
 from tests.learning.states import resting
 
@@ -169,7 +169,7 @@ def plain(robot, robots=1):
     return replace(
         draw_variation(np.random.default_rng(0), robots, robot.n_joints),
         stiffness=ones, damping=ones, com=np.zeros((robots, 3)),
-        friction=np.ones(robots), restitution=np.zeros(robots),
+        friction=np.ones(robots),
     )  # fmt: skip
 
 
@@ -421,28 +421,6 @@ except Exception as e:
 # Robots that differ.
 
 
-def test_restitution_is_the_damping_ratio_of_a_spring_that_throws_back_that_much():
-    """By hand:  2 z acos(z) / sqrt(1 - z^2)  is pi / 2 at z = sqrt(1/2), 2 pi / sqrt(27) at z = 1/2, and 2 at z = 1."""
-    shares = np.exp([-np.pi / 2, -2 * np.pi / np.sqrt(27), -2, -3])
-    np.testing.assert_allclose(damping_ratio(shares), [np.sqrt(0.5), 0.5, 1.0, 1.0], atol=1e-5)
-    assert damping_ratio(np.zeros(1)) == 1
-
-
-@pytest.mark.parametrize("restitution", [0.2, 0.35, 0.5])
-def test_a_ball_comes_back_from_the_floor_with_that_share_of_its_speed(restitution):
-    model = mujoco.MjModel.from_xml_string(
-        f"""<mujoco><option timestep="0.0002"/><worldbody>
-        <geom type="plane" size="0 0 1" priority="1" solref="0.02 {damping_ratio(np.array(restitution))}"/>
-        <body pos="0 0 0.1001"><freejoint/><geom type="sphere" size="0.1"/></body></worldbody></mujoco>"""
-    )
-    data = mujoco.MjData(model)
-    data.qvel[2], upward = -2.0, []
-    for _ in range(1000):
-        mujoco.mj_step(model, data)
-        upward.append(data.qvel[2])
-    assert max(upward) / 2.0 == pytest.approx(restitution, abs=0.02)
-
-
 def test_a_variation_that_changes_nothing_changes_nothing(g1, simulate):
     state, target = many_states(g1)
     usual, varied = simulate(g1, len(state)), simulate(g1, len(state), variation=plain(g1, len(state)))
@@ -508,14 +486,12 @@ def test_a_robot_that_slides_on_its_feet_is_slowed_by_friction_alone(g1, simulat
     np.testing.assert_allclose(-given[:, 0] / (given[:, 2] + 9.81 * 0.06), friction, rtol=0.03)
 
 
-def test_each_robot_has_its_own_values_and_the_floor_decides(g1):
+def test_each_robot_has_its_own_values_and_the_given_model_stays_as_it_was(g1):
     model = simulation_model(g1, SUBSTEPS)
+    before = model.geom_friction.copy(), model.body_ipos.copy(), model.actuator_gainprm.copy()
     variation = draw_variation(np.random.default_rng(4), 3, g1.n_joints)
-    models = varied_models(model, g1, variation)
-    for e, own in enumerate(models):
-        floor = own.geom("floor")
-        assert floor.friction[0] == variation.friction[e]
-        assert floor.solref.tolist() == [0.02, damping_ratio(variation.restitution)[e]]
-        assert own.geom_priority.argmax() == floor.id
-        assert own.geom_priority.sum() == 1
-    assert model.geom_priority.sum() == 0, "the model that was given is as it was"
+    for e, own in enumerate(varied_models(model, g1, variation)):
+        assert (own.geom_friction[:, 0] == variation.friction[e]).all()
+        np.testing.assert_allclose(own.body_ipos[1], model.body_ipos[1] + variation.com[e])
+    for name, values in zip(("geom_friction", "body_ipos", "actuator_gainprm"), before):
+        np.testing.assert_array_equal(getattr(model, name), values)

@@ -249,6 +249,7 @@ def test_numbers_that_mean_nothing_end_an_attempt(track):
     action[1] = np.nan
     step = task.step(action)
     assert step.terminated.tolist() == [False, True, False]
+    assert np.isfinite(step.observation["proprioception"]).all(), "a new attempt has no action before it"
     again = task.step(still(task))
     assert not again.terminated.any()
     assert np.isfinite(again.observation["critic"]).all()

@@ -17,6 +17,7 @@ from phuma import rotations as rot
 from phuma.errors import PhumaError
 from phuma.learning import trainer as trainer_module
 from phuma.learning.mdp import disturbances
+from phuma.learning.policy import info_of
 from phuma.learning.ppo import advantages
 from phuma.learning.run import RunFolder, RunInfo
 from phuma.learning.trainer import Diverged, Trainer, load_net
@@ -73,7 +74,7 @@ def test_a_run_goes_on_from_its_checkpoint_as_if_it_had_not_stopped(
     other.iterate()
     other.iterate()
     folder = RunFolder(tmp_path / "run")
-    folder.begin(RunInfo("g1", g1.joint_names, one.cfg))
+    folder.begin(RunInfo(info_of(g1, one.cfg), one.cfg, 1))
     for _ in range(3):
         one.iterate()
         folder.save(one.snapshot())

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,9 @@ def main(argv: Sequence[str]) -> int:
     robot = own or robot_named(policy.info.robot)
     split = None if args.split == "all" else args.split
     library = dataset_library(args.dataset, robot, args.where, split, reading_bar)
-    rollouts = tried(policy, library, args)
+    rollouts: Iterable[Rollout] = tried(policy, library, args)
     if args.out is not None:
+        rollouts = list(rollouts)
         write_rollouts(args.out, rollouts)
     document = {
         **judge_rollouts(rollouts, library),
@@ -102,13 +103,13 @@ def check_range(args: argparse.Namespace, name: str, least: float, most: float) 
         raise ConfigError(f"--{name} {getattr(args, name):g}; expected {least:g} to {most:g}")
 
 
-def tried(policy: Any, library: MotionLibrary, args: argparse.Namespace) -> list[Rollout]:
+def tried(policy: Any, library: MotionLibrary, args: argparse.Namespace) -> Iterable[Rollout]:
+    """Rollouts as they are made, with a bar."""
     from tqdm import tqdm
 
-    with tqdm(total=len(library) * args.episodes, unit="rollout", disable=None, file=sys.stderr, leave=False) as bar:
-        return try_out(
-            policy, library, args.full_collision, args.noise, args.pushes, args.episodes, args.seed, bar.update
-        )
+    rollouts = try_out(policy, library, args.full_collision, args.noise, args.pushes, args.episodes, args.seed)
+    total = len(library) * args.episodes
+    return tqdm(rollouts, total=total, unit="rollout", disable=None, file=sys.stderr, leave=False)
 
 
 def physics(info: PolicyInfo, args: argparse.Namespace) -> dict[str, Any]:
@@ -124,10 +125,18 @@ def write_rollouts(out: Path, rollouts: Sequence[Rollout]) -> None:
     """A file each, by the name of its clip as far as that is good for a file: a manifest may hold any."""
     out.mkdir(parents=True, exist_ok=True)
     seen: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    taken: set[str] = set()
     for rollout in rollouts:
-        name = re.sub(r"[^\w.-]", "_", rollout.motion).lstrip(".")
-        save_rollout(out / f"{name}.{seen[name]}.npz", rollout)
-        seen[name] += 1
+        motion = rollout.motion
+        if motion not in names:
+            name = re.sub(r"[^\w.-]", "_", motion).lstrip(".")
+            while name in taken:
+                name += "_"
+            names[motion] = name
+            taken.add(name)
+        save_rollout(out / f"{names[motion]}.{seen[motion]}.npz", rollout)
+        seen[motion] += 1
 
 
 def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Namespace) -> list[str]:

@@ -45,7 +45,7 @@ def _export(args: argparse.Namespace) -> int:
     from phuma.learning.torch_policy import policy_of_run
 
     folder = RunFolder(args.run)
-    robot = load_robot(args.robot) if args.robot else robot_named(folder.info().robot)
+    robot = load_robot(args.robot) if args.robot else robot_named(folder.info().policy.robot)
     policy = policy_of_run(folder, robot)
     export_policy(policy, args.out)
     inputs = ", ".join(f"{group.name} {' x '.join(map(str, group.shape))}" for group in policy.info.groups)

@@ -118,7 +118,7 @@ def configuration(args: argparse.Namespace) -> LearnCfg:
 def resumed_where(folder: RunFolder, args: argparse.Namespace) -> str | None:
     """The condition that a run was begun with; options that would make another run of it are an error."""
     info = folder.info()
-    cfg, where = info.cfg, info.data.get("where")
+    cfg, where = info.cfg, info.policy.data.get("where")
     own = {
         "where": where, "algo": cfg.algo, "randomize": cfg.randomize, "no_future": not cfg.future,
         "base": cfg.base, "seed": cfg.seed,

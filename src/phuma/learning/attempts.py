@@ -11,7 +11,6 @@ from phuma.learning.policy import Policy
 from phuma.learning.references import expand
 from phuma.learning.simulation.interface import Simulation
 from phuma.learning.simulation.model import CONTROL_RATE
-from phuma.learning.state import State
 from phuma.learning.task import Disturbances, Tracking
 from phuma.learning.tensors import to_numpy
 from phuma.rollout import Rollout
@@ -55,27 +54,26 @@ def _together(
     used, places = np.unique(clips, return_inverse=True)
     references = expand(library, used, policy.base)
     first, last = references.first[places], references.last[places]
-    path: list[State] = []
+    path: list[Array] = []
     ended = np.full(len(clips), NEVER)
 
-    def note(frames: Array, failed: Array) -> None:
+    def note(frames: Array, failed: Array) -> None:  # it must not know the task, which would never be let go of then
         ended[failed & (ended == NEVER)] = len(path)
-        path.append(task.state)
+        path.append(to_numpy(simulation.qpos).astype(np.float32))
 
     steps = int((last - first).max())
     task = Tracking(library.robot, simulation, references, lambda rows: first[rows], rng, disturbances, note, steps)
-    path.append(task.state)
+    path.append(to_numpy(simulation.qpos).astype(np.float32))
     observation = task.observe()
     while ((ended == NEVER) & (last - first >= len(path))).any():
         observation = task.step(policy.act(observation, task.references.features)).observation
-    root_pos, root_quat, joint_pos = (
-        np.stack([to_numpy(getattr(state, name)) for state in path]) for name in ("root_pos", "root_quat", "joint_pos")
-    )
     out = []
     for e, clip in enumerate(clips):
         frames = min(int(ended[e]), int(last[e] - first[e]) + 1)  # the state of a termination may mean nothing
         struck = int(ended[e]) if ended[e] <= last[e] - first[e] else None
         robot = library.robot
-        arrays = root_pos[:frames, e], root_quat[:frames, e], joint_pos[:frames, e]
+        root_pos, root_quat, joint_pos = np.split(np.stack([qpos[e] for qpos in path[:frames]]), (3, 7), axis=1)
+        root_quat = root_quat / np.linalg.norm(root_quat, axis=1, keepdims=True)
+        arrays = root_pos, root_quat, joint_pos
         out.append(Rollout(library.names[clip], robot.name, robot.joint_names, CONTROL_RATE, *arrays, struck))
     return out

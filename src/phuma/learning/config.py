@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from phuma.errors import ConfigError
 
+WIDEST, DEEPEST = 8192, 20
+"""Of networks: a run of a stranger's may not ask for any amount of memory"""
+
 
 @dataclass(frozen=True)
 class LearnCfg:
@@ -57,6 +60,10 @@ class LearnCfg:
         for name in ("environments", "horizon", "substeps", "epochs", "minibatches"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")
+        for name in ("hidden", "encoder"):
+            widths = getattr(self, name)
+            if not all(isinstance(width, int) and 1 <= width <= WIDEST for width in widths) or len(widths) > DEEPEST:
+                raise ConfigError(f"{name} is {widths}; expected at most {DEEPEST} whole numbers from 1 to {WIDEST}")
         if self.environments * self.horizon < self.minibatches:
             raise ConfigError(f"{self.environments} environments are too few for {self.minibatches} minibatches")
 

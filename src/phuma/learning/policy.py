@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from phuma.errors import ConfigError
+from phuma.learning.config import LearnCfg
 from phuma.learning.groups import Group, Part, future_group, goal_group, proprioception_group
-from phuma.learning.run import RunInfo
 from phuma.learning.simulation.model import CONTROL_RATE
 from phuma.learning.task import Observation, action_scale
 from phuma.robots.robot import Robot
@@ -103,8 +103,10 @@ def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
         given[f.name] = tuple(value) if isinstance(value, list) else value
     info = PolicyInfo(**given)
     names = (info.robot, info.algo, info.anchor_body, info.phuma, *info.joint_names, *info.key_bodies)
-    if not all(isinstance(name, str) for name in names) or not isinstance(info.future, bool):
-        raise ValueError("names have to be texts, and future true or false")
+    if not all(isinstance(name, str) and name.isprintable() for name in names) or not isinstance(info.future, bool):
+        raise ValueError("names have to be texts that can be printed, and future true or false")
+    if not isinstance(info.data, dict):
+        raise ValueError(f"data is {type(info.data).__name__}; expected an object")
     if info.base not in BASES_ABOUT:
         raise ValueError(f"base is {info.base!r}; there are: {', '.join(BASES_ABOUT)}")
     for name in ("default_pose", "stiffness", "damping", "torque_limit", "action_scale"):
@@ -124,20 +126,20 @@ def numbers_of(robot: Robot) -> dict[str, Array]:
     return {name: getattr(robot, name) for name in names} | {"action_scale": action_scale(robot)}
 
 
-def info_of(run: RunInfo, robot: Robot) -> PolicyInfo:
-    """Of the policy of a run."""
+def info_of(robot: Robot, cfg: LearnCfg, data: Mapping[str, Any] | None = None, phuma: str = "") -> PolicyInfo:
+    """Of a policy that is learned so for this robot."""
     numbers: dict[str, Any] = {name: tuple(float(v) for v in values) for name, values in numbers_of(robot).items()}
     return PolicyInfo(
-        robot=run.robot,
-        joint_names=run.joint_names,
-        base=run.cfg.base,
+        robot=robot.name,
+        joint_names=robot.joint_names,
+        base=cfg.base,
         anchor_body=robot.anchor_body,
         key_bodies=robot.key_bodies,
-        future=run.cfg.future,
-        substeps=run.cfg.substeps,
-        algo=run.cfg.algo,
-        data=dict(run.data),
-        phuma=run.version,
+        future=cfg.future,
+        substeps=cfg.substeps,
+        algo=cfg.algo,
+        data=dict(data or {}),
+        phuma=phuma,
         **numbers,
     )
 

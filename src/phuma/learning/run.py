@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from phuma.files.arrays import load_npz
 from phuma.files.atomic import save_npz, write_atomic
 from phuma.files.probe import Probe
 from phuma.learning.config import LearnCfg
+from phuma.learning.policy import PolicyInfo, info_from_plain
 from phuma.rotations import Array
 
 FORMAT, VERSION = "phuma-run", 1
@@ -24,14 +25,16 @@ FORMAT, VERSION = "phuma-run", 1
 class RunInfo:
     """What a run was made of; written before it begins."""
 
-    robot: str
-    joint_names: tuple[str, ...]
+    policy: PolicyInfo
+    """What is learned: for which robot, as it was then, and from what"""
     cfg: LearnCfg
-    data: Mapping[str, Any] = field(default_factory=dict)
-    """Where the motions came from: plain values"""
-    motions: int = 0
-    version: str = ""
-    """Of phuma"""
+    motions: int
+    """How many it learns from"""
+
+    def __post_init__(self) -> None:
+        for name in ("algo", "base", "future", "substeps"):
+            if (own := getattr(self.policy, name)) != (given := getattr(self.cfg, name)):
+                raise ConfigError(f"{name} is {own!r} of the policy and {given!r} of its learning")
 
 
 class RunFolder:
@@ -46,7 +49,8 @@ class RunFolder:
         """Make the folder; an earlier run in it is an error, and so is anything else."""
         self.check_free()
         self.root.mkdir(parents=True, exist_ok=True)
-        document = {"format": FORMAT, "format_version": VERSION, **asdict(info)}
+        policy, cfg = info.policy.as_plain(), asdict(info.cfg)
+        document = {"format": FORMAT, "format_version": VERSION, "policy": policy, "cfg": cfg, "motions": info.motions}
         text = json.dumps(document, indent=2) + "\n"
         write_atomic(self.description, lambda f: f.write(text.encode()))
 
@@ -68,14 +72,7 @@ class RunFolder:
             known = {f.name for f in fields(LearnCfg)}
             given = {name: value for name, value in document["cfg"].items() if name in known}
             cfg: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
-            return RunInfo(
-                robot=str(document["robot"]),
-                joint_names=tuple(document["joint_names"]),
-                cfg=LearnCfg(**cfg),
-                data=document["data"],
-                motions=int(document["motions"]),
-                version=str(document["version"]),
-            )
+            return RunInfo(info_from_plain(document["policy"]), LearnCfg(**cfg), int(document["motions"]))
         except (FileNotFoundError, NotADirectoryError):
             raise ReadError(self.root, "is not a training run: there is no run.json in it") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, ConfigError) as e:

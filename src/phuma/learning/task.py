@@ -14,7 +14,7 @@ from phuma.learning.references import References
 from phuma.learning.simulation.interface import Simulation
 from phuma.learning.simulation.model import CONTROL_RATE, end_bodies
 from phuma.learning.state import State
-from phuma.learning.tensors import Tensor, like, to_numpy
+from phuma.learning.tensors import Tensor, like, namespace, to_numpy
 from phuma.robots.robot import Robot
 from phuma.rotations import Array
 
@@ -166,10 +166,12 @@ class Tracking:
         self.frame[rows], self.age[rows] = self.draw(rows), 0
         start = self.references.state[self.frame[rows]]
         if self.disturbances.start:
-            start = disturbances.perturbed(self.rng, start, self.disturbances.start)
+            start = disturbances.perturbed(self.rng, start, self.disturbances.start, self.lower, self.upper)
         self.simulation.reset(rows, start)
         self.wait[rows] = disturbances.push_waits(self.rng, len(rows))
-        self.action = self.action * self._to(~np.isin(np.arange(len(self.frame)), rows))[:, None]
+        again = self._to(np.isin(np.arange(len(self.frame)), rows))[:, None]
+        xp = namespace(self.action)
+        self.action = xp.where(again, xp.zeros_like(self.action), self.action)
         if len(rows) == len(self.frame):
             self.state = self.simulation.state()
         else:

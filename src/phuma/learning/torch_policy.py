@@ -8,7 +8,7 @@ from phuma.errors import PhumaError, ReadError
 from phuma.learning.groups import future_group, goal_group, proprioception_group
 from phuma.learning.mdp.observations import FUTURE_FRAMES
 from phuma.learning.networks import ActorCritic
-from phuma.learning.policy import PolicyInfo, info_of
+from phuma.learning.policy import PolicyInfo
 from phuma.learning.run import RunFolder
 from phuma.learning.task import Observation
 from phuma.learning.trainer import load_net
@@ -37,8 +37,7 @@ def policy_of_run(folder: RunFolder, robot: Robot) -> TorchPolicy:
     """The last checkpoint of a run on this robot; every fault of it is a ReadError."""
     torch.set_num_threads(1)
     run = folder.info()
-    info = info_of(run, robot)
-    info.check(robot)
+    run.policy.check(robot)
     joints, bodies = robot.n_joints, len(robot.key_bodies)
     own, goal, future = proprioception_group(joints), goal_group(joints, ""), future_group(joints, bodies)
     widths = {"proprioception": own.shape[0], "goal": goal.shape[0], "critic": 5 * joints + 9 * bodies + 12}
@@ -48,7 +47,7 @@ def policy_of_run(folder: RunFolder, robot: Robot) -> TorchPolicy:
     try:
         net = ActorCritic(example, torch.zeros(1, future.shape[1]), joints, run.cfg)
         load_net(net, arrays)
-    except (PhumaError, RuntimeError, TypeError) as e:
+    except (PhumaError, RuntimeError, TypeError, ValueError) as e:
         raise ReadError(folder.checkpoint, f"is not of this run: {e}") from None
     net.eval().requires_grad_(False)
-    return TorchPolicy(net, info)
+    return TorchPolicy(net, run.policy)

@@ -169,7 +169,8 @@ class Trainer:
         self.observation = self._tensors(self.task.observe())
 
     def _finite(self) -> bool:
-        return all(bool(torch.isfinite(p).all()) for p in self.net.parameters())
+        """Weights and normalisers."""
+        return all(bool(torch.isfinite(value).all()) for value in self.net.state_dict().values())
 
     def _tensor(self, x: Any) -> Tensor:
         return torch.from_numpy(x) if isinstance(x, np.ndarray) else x

@@ -12,7 +12,7 @@ import numpy as np
 
 from phuma import rotations as rot
 from phuma.learning.state import State
-from phuma.learning.tensors import Tensor, like, to_numpy
+from phuma.learning.tensors import Tensor, like, namespace, to_numpy
 from phuma.rotations import Array
 
 PUSH_EVERY = (1.0, 3.0)  # s
@@ -41,9 +41,11 @@ def push_waits(rng: np.random.Generator, count: int) -> Array:
     return rng.uniform(*PUSH_EVERY, size=count)
 
 
-def perturbed(rng: np.random.Generator, start: State, scale: float) -> State:
-    """First states off the reference, by `scale` times the table's ranges; root and joints alone, as `reset` needs."""
+def perturbed(rng: np.random.Generator, start: State, scale: float, lower: Tensor, upper: Tensor) -> State:
+    """First states off the reference, by `scale` times the table's ranges; root and joints alone, as `reset` needs.
+    No joint is put beyond its limits (N,), nor farther beyond them than the reference is."""
     count, joints = start.joint_pos.shape
+    xp = namespace(start.joint_pos)
 
     def off(half: float | tuple[float, ...], width: int) -> Tensor:
         return like(start.root_pos, scale * within(rng, half, (count, width)))
@@ -55,7 +57,11 @@ def perturbed(rng: np.random.Generator, start: State, scale: float) -> State:
         root_quat=like(start.root_pos, turned.astype(np.float32)),
         root_linvel=start.root_linvel + off(START_LINEAR, 3),
         root_angvel=start.root_angvel + off(START_ANGULAR, 3),
-        joint_pos=start.joint_pos + off(START_JOINTS, joints),
+        joint_pos=xp.clip(
+            start.joint_pos + off(START_JOINTS, joints),
+            xp.minimum(start.joint_pos, lower),
+            xp.maximum(start.joint_pos, upper),
+        ),
     )
 
 

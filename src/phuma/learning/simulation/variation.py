@@ -1,8 +1,8 @@
 """Robots that differ from each other as the real one differs from its model: the paper's table of randomisation.
 
 MuJoCo has no restitution and one coefficient of friction. The coefficient takes the table's range of dynamic friction,
-which is the one that acts once a foot slides. A restitution becomes the damping ratio of the floor. The usual one of
-MuJoCo is 1, which gives back 0.135 of the speed already; more would make the floor soft, so that this is the least.
+which is the one that acts once a foot slides. Restitution is left out: a floor that is damped less gives it, but at the
+physics steps of training no foot rests on such a floor (benchmarks/restitution.py).
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from phuma.rotations import Array
 GAIN = (0.9, 1.1)
 COM = ((-0.025, 0.025), (-0.05, 0.05), (-0.05, 0.05))  # m
 FRICTION = (0.3, 1.2)
-RESTITUTION = (0.0, 0.5)
 BIAS = (-0.025, 0.025)  # rad
 
 
@@ -35,8 +34,6 @@ class Variation:
     """(E, 3) m, added to the root body's centre of mass"""
     friction: Array
     """(E,) of all contacts"""
-    restitution: Array
-    """(E,) of contacts with the floor"""
     joint_bias: Array
     """(E, N) rad, that the encoders read too much; the task applies it, not the simulator"""
 
@@ -48,44 +45,27 @@ def draw_variation(rng: np.random.Generator, robots: int, joints: int) -> Variat
         damping=rng.uniform(*GAIN, size=(robots, joints)),
         com=rng.uniform(low, high, size=(robots, 3)),
         friction=rng.uniform(*FRICTION, size=robots),
-        restitution=rng.uniform(*RESTITUTION, size=robots),
         joint_bias=rng.uniform(*BIAS, size=(robots, joints)).astype(np.float32),
     )
 
 
-def rebound(ratio: Array) -> Array:
-    """The share of its speed with which a mass leaves a spring of a damping ratio z < 1 that pushes but does not pull:
-
-    e = exp(-2 z acos(z) / sqrt(1 - z^2)),  the speed when the force is back at zero.
-    """
-    return np.exp(-2 * ratio * np.arccos(ratio) / np.sqrt(1 - ratio**2))
-
-
-def damping_ratio(restitution: Array) -> Array:
-    """The z of a rebound, at most 1."""
-    ratio = np.linspace(0.0, 1.0, 2000, endpoint=False)
-    return np.interp(-np.asarray(restitution), -rebound(ratio), ratio, right=1.0)
-
-
 def variable_model(model: mujoco.MjModel) -> mujoco.MjModel:
-    """A copy whose floor decides alone on all its contacts, and whose root's centre of mass can be anywhere."""
+    """A copy whose root's centre of mass can be anywhere."""
     out = copy.copy(model)
-    out.geom_priority[out.geom("floor").id] = 1
     out.body_sameframe[1] = mujoco.mjtSameFrame.mjSAMEFRAME_NONE
     return out
 
 
 def varied_fields(model: mujoco.MjModel, robot: Robot, variation: Variation) -> dict[str, Array]:
     """The fields of the model that differ, each with a leading axis of the E robots."""
-    robots, floor = len(variation.friction), model.geom("floor").id
-    names = ("actuator_gainprm", "actuator_biasprm", "body_ipos", "geom_friction", "geom_solref")
+    robots = len(variation.friction)
+    names = ("actuator_gainprm", "actuator_biasprm", "body_ipos", "geom_friction")
     fields = {name: np.repeat(getattr(model, name)[None], robots, axis=0) for name in names}
     fields["actuator_gainprm"][:, :, 0] = robot.stiffness * variation.stiffness
     fields["actuator_biasprm"][:, :, 1] = -robot.stiffness * variation.stiffness
     fields["actuator_biasprm"][:, :, 2] = -robot.damping * variation.damping
     fields["body_ipos"][:, 1] += variation.com
     fields["geom_friction"][:, :, 0] = variation.friction[:, None]
-    fields["geom_solref"][:, floor, 1] = damping_ratio(variation.restitution)
     return fields
 
 

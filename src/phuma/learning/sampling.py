@@ -14,8 +14,8 @@ BIN = round(0.5 * CONTROL_RATE)
 """frames"""
 UNIFORM = 0.3
 """Share of attempts that begin anywhere"""
-FORGET = 0.995
-"""What a control step leaves of the memory"""
+MEMORY, PASSAGES = 200, 10
+"""Control steps that are remembered, and more where these are fewer than so many passages through each bin"""
 BEFORE = 0.7
 """What of a bin's failures counts for the bin before it, from which an attempt can prepare for them"""
 PRIOR = 1.0
@@ -47,9 +47,13 @@ class Sampler:
 
     def record(self, frames: Array, failed: Array) -> None:
         """A control step reached these frames; in some it `failed`, a bool each."""
-        bins = self.bin_of[frames]
-        self.passed = FORGET * self.passed + np.bincount(bins, minlength=len(self.passed)) / BIN
-        self.failed = FORGET * self.failed + np.bincount(bins[failed], minlength=len(self.failed))
+        bins, left = self.bin_of[frames], 1 - 1 / self.memory(len(frames))
+        self.passed = left * self.passed + np.bincount(bins, minlength=len(self.passed)) / BIN
+        self.failed = left * self.failed + np.bincount(bins[failed], minlength=len(self.failed))
+
+    def memory(self, robots: int) -> float:
+        """Control steps after which what so many robots did is forgotten."""
+        return max(MEMORY, PASSAGES * BIN * len(self.passed) / max(robots, 1))
 
     def snapshot(self) -> dict[str, Array]:
         """What was learned of failures."""

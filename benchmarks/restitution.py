@@ -1,6 +1,7 @@
 """Whether feet rest on a floor that throws back what falls on it: the speed of the ankles of a G1 that stands.
 
-A floor of damping ratio z returns the share  e = exp(-2 z acos z / sqrt(1 - z^2))  of a speed. MuJoCo's floor has z = 1.
+A floor of damping ratio z returns the share  e = exp(-2 z acos z / sqrt(1 - z^2))  of a speed.
+MuJoCo's own floor has z = 1.
 """
 
 from __future__ import annotations
@@ -56,9 +57,9 @@ def main() -> None:
 
 
 NOTE = (
-    "Mean speed of the ankles, rad/s, of 16 G1s that stand by their feed-forward base alone, from 0.3 to 1 s after they "
-    "were put on the floor; by the length of a physics step. The floor's damping ratio is lowered until it returns that "
-    "share, at MuJoCo's time constant of 20 ms, or at one that keeps the floor's stiffness. MuJoCo's own floor returns "
+    "Mean speed of the ankles, rad/s, of 16 G1s that stand by their feed-forward base alone, from 0.3 to 1 s after "
+    "they were put on the floor; by the length of a physics step. The floor's damping ratio is lowered until it returns "
+    "that share, at MuJoCo's time constant of 20 ms, or at one that keeps the floor's stiffness. MuJoCo's own floor returns "
     "0.135 of a speed, so that 0 means that."
 )
 

@@ -39,8 +39,8 @@ class LearnCfg:
     critic_rate: float = 1e-3
     """Learning rate of the critic and of the actions' spread"""
     desired_kl: float = 0.03
-    """The actor's learning rate rises while an update has changed the policy by less than half of this, and falls once it
-    is more than twice this; 0 for a fixed rate"""
+    """The actor's learning rate rises while an update has changed the policy by less than half of this, and falls once
+    it is more than twice this; 0 for a fixed rate"""
     weight_decay: float = 0.0
     epochs: int = 4
     minibatches: int = 3

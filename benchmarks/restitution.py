@@ -58,9 +58,9 @@ def main() -> None:
 
 NOTE = (
     "Mean speed of the ankles, rad/s, of 16 G1s that stand by their feed-forward base alone, from 0.3 to 1 s after "
-    "they were put on the floor; by the length of a physics step. The floor's damping ratio is lowered until it returns "
-    "that share, at MuJoCo's time constant of 20 ms, or at one that keeps the floor's stiffness. MuJoCo's own floor returns "
-    "0.135 of a speed, so that 0 means that."
+    "they were put on the floor; by the length of a physics step. The floor's damping ratio is lowered until it "
+    "returns that share, at MuJoCo's time constant of 20 ms, or at one that keeps the floor's stiffness. MuJoCo's own "
+    "floor returns 0.135 of a speed, so that 0 means that."
 )
 
 

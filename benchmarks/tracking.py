@@ -79,7 +79,7 @@ def studies() -> dict[str, list[Training]]:
     disturbed = [
         Training("disturbed", name, (("stand", 0),), int(length * million), seed, cfg={"randomize": on}, disturbed=True)
         for seed in (0, 1)
-        for name, on, length in (("plain", False, 1.25), ("randomized", True, 3.0))
+        for name, on, length in (("plain", False, 1.25), ("randomized", True, 2.0))
     ]
     divergence = [
         Training("divergence", f"KL {kl:g}", (("stand", 0),), million, seed, cfg={"desired_kl": kl})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -62,20 +63,20 @@ class BuildCfg:
 class WorkCfg:
     """How the work is done. The result does not depend on it."""
 
-    jobs: int = 1
-    """Processes"""
+    jobs: int | None = None
+    """Processes; all processors if it is not said"""
     timeout: float = 1800.0
     """Seconds after which a recording is given up"""
     memory: float = 4000.0
     """Megabytes of a worker above which its recording is given up"""
 
     def __post_init__(self) -> None:
-        if self.jobs < 1 or not self.timeout > 0 or not self.memory > 0:
+        if (self.jobs is not None and self.jobs < 1) or not self.timeout > 0 or not self.memory > 0:
             raise ConfigError("--jobs is at least 1, --timeout and --memory are above zero")
 
     def runner(self) -> Runner:
         limits = WorkerLimits(self.timeout, self.memory)
-        return lambda work, items: run_all(work, items, self.jobs, limits)
+        return lambda work, items: run_all(work, items, self.jobs or os.cpu_count() or 1, limits)
 
 
 def build_dataset(

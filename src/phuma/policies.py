@@ -34,12 +34,14 @@ FINE = 4
 
 
 def load_policy(path: str | Path, robot: Robot | None = None) -> Policy:
-    """Of a training run's folder, by torch, or of an ONNX file, by onnxruntime alone. `robot` is needed where the
-    policy's is not a built-in one."""
+    """Of a training run's folder, by torch, or of an ONNX file, by onnxruntime alone. That it does not fit its robot is
+    an error; `robot` is needed where that is not a built-in one."""
     path = Path(path)
     if path.is_dir():
         folder = RunFolder(path)
-        robot = robot or robot_named(folder.info().policy.robot)
+        info = folder.info().policy
+        robot = robot or robot_named(info.robot)
+        fitting(path, info, robot)
         try:
             from phuma.learning.torch_policy import policy_of_run
         except ModuleNotFoundError as e:
@@ -50,9 +52,16 @@ def load_policy(path: str | Path, robot: Robot | None = None) -> Policy:
     from phuma.learning.onnx_policy import load_onnx
 
     policy = load_onnx(path)
-    if robot is not None:
-        policy.info.check(robot)
+    fitting(path, policy.info, robot or robot_named(policy.info.robot))
     return policy
+
+
+def fitting(path: Path, info: PolicyInfo, robot: Robot) -> None:
+    """That the policy in `path` is of this robot."""
+    try:
+        info.check(robot)
+    except ConfigError as e:
+        raise ConfigError(f"{path}: {e}") from None
 
 
 def robot_named(name: str) -> Robot:
@@ -105,14 +114,16 @@ def _nothing(data: Dataset, robot: Robot, where: str | None, split: str | None, 
     """Why no clip is left."""
     robots = [name for (name,) in data.query("SELECT DISTINCT robot FROM manifest ORDER BY robot")[1]]
     if robot.name not in robots:
-        return f"{data.root} has no motion of robot {robot.name}; it is of: {', '.join(robots) or 'none'}"
+        return f"{data.root} has no motion of robot {robot.name}; it is of: {', '.join(robots) or 'none'} (see --robot)"
     under = f" under {where!r}" if where else ""
     if not entries:
         return f"{data.root} has no kept clip of {robot.name}{under}; `phuma status {data.root}` says what it holds"
     others = sorted({str(entry.row["split"]) for entry in entries})
+    those = "; `phuma evaluate ... --split train` judges those" if split == "test" else ""
     return (
         f"the {split} split of {data.root} is empty{under}: all {len(entries)} kept clips of {robot.name} are in "
-        f"{', '.join(others)}. Splits follow from the recordings' names; about a tenth of many recordings is in test"
+        f"{', '.join(others)}{those}. Splits follow from the recordings' names; about a tenth of many recordings is in "
+        "test"
     )
 
 

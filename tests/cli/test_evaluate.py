@@ -34,7 +34,7 @@ from phuma.robots import load_robot
 from phuma.rollout import Rollout
 from phuma.rollout_file import load_rollout
 from tests.cli.small_dataset import run
-from tests.cli.tracking_dataset import make_dataset, train_tiny
+from tests.cli.tracking_dataset import STEPS, make_dataset, train_tiny
 from tests.learning.motions import dip
 from tests.learning.motions import library as library_with
 
@@ -77,6 +77,7 @@ def test_json_is_one_object_as_agreed(capsys, dataset, trained):
     assert sorted(motion["motion"] for motion in told["motions"]) == ["down", "still", "unseen"]
     assert list(told["categories"]) == ["stationary", "stand", "vertical", "squat", "jump"]
     assert told["physics"]["step_ms"] == 10
+    assert told["policy"]["steps"] == STEPS
     assert [(left["motion"], left["reason"][:8]) for left in told["left_out"]] == [("jumpy", "jumps at")]
 
 
@@ -84,6 +85,7 @@ def test_for_a_person_there_are_the_table_the_worst_and_the_physics(capsys, data
     code, out, _ = run(capsys, "evaluate", trained, dataset, "--full-collision", "--noise", "1", "--pushes")
     assert code == 0
     assert "1 motions of the test split, 1 rollouts; physics steps of 5 ms, all collision shapes, noise 1 times" in out
+    assert f"{trained}: beyondmimic for g1 after {STEPS} environment steps" in out
     assert "SR@0.15" in out
     assert re.search(r"The worst:\n.*\nunseen +jump", out)
 
@@ -124,7 +126,7 @@ def test_a_clip_that_cannot_be_read_is_named_and_the_rest_is_judged(capsys, data
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--where", SEEN], "the test split of"),
+        (["--where", SEEN], "`phuma evaluate ... --split train` judges those"),
         (["--robot", "h1_2"], "the policy is of robot g1 and does not fit h1_2: other joints"),
         (["--episodes", "0"], "--episodes 0; expected 1 to"),
         (["--noise", "-1"], "--noise -1; expected 0 to"),
@@ -331,8 +333,35 @@ def test_a_motion_for_a_policy_may_come_from_a_file(capsys, dataset, exported, t
         capsys, "policy", "motion", exported, dataset / "clips" / "jumpy.npz", "--out", tmp_path / "j.npz"
     )
     assert code == 1
-    assert "jumpy: jumps at" in said
+    assert "no motion that a robot can be asked to follow: jumpy: jumps at" in said
     assert not (tmp_path / "j.npz").exists()
+
+
+def test_what_is_handed_on_is_not_written_over_something_else(capsys, dataset, trained, exported, tmp_path):
+    diary = tmp_path / "diary.txt"
+    diary.write_text("all my work")
+    for words in (["export", trained], ["motion", exported, dataset / "clips" / "down.npz"]):
+        code, _, said = run(capsys, "policy", *words, "--out", diary)
+        assert code == 2
+        assert f"--out {diary}: expected a name that ends in" in said
+    assert diary.read_text() == "all my work"
+
+
+def test_inspect_tells_a_run_a_policy_and_a_motion_for_it(capsys, dataset, trained, exported, tmp_path):
+    motion = tmp_path / "motion.npz"
+    assert run(capsys, "policy", "motion", exported, dataset / "clips" / "down.npz", "--out", motion)[0] == 0
+    for file, says in (
+        (trained, "beyondmimic for g1, 29 joints, base feedforward, sees the future"),
+        (trained, "learns   2 motions with 8 robots at a time, seed 0, without randomisation"),
+        (exported, f"trained  {STEPS} environment steps"),
+        (exported, "data     dataset g1, split train, id "),
+        (motion, "motion for a policy: down on g1"),
+    ):
+        code, out, _ = run(capsys, "inspect", file)
+        assert (code, says in out) == (0, True), out
+    code, _, said = run(capsys, "view", trained)
+    assert code == 2
+    assert f"is a training run: watch its policy by `phuma play {trained} DATASET`" in said
 
 
 def test_a_robot_that_does_what_the_motion_shows_is_a_success_however_long_it_lasts(dataset, trained):

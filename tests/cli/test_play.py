@@ -6,6 +6,7 @@ import subprocess
 import sys
 from argparse import Namespace
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_the_clips_to_play_are_the_kept_ones_of_the_policys_robot_under_a_condit
     assert chosen(dataset, where=walks) == sorted(wanted)
     split = entries[0][2]["split"]
     assert chosen(dataset, split=split) == sorted(e[:2] for e in entries if e[2]["split"] == split)
-    assert chosen(dataset, clip=clip, split="test") == [(clip, "g1")], "a clip is chosen by its name alone"
+    assert chosen(dataset, clip=clip) == [(clip, "g1")]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +81,7 @@ def test_the_clips_to_play_are_the_kept_ones_of_the_policys_robot_under_a_condit
         (["--where", "start < 0"], "has no kept clip of g1 under 'start < 0'"),
         (["--where", "colour = 'red'"], "the question cannot be answered"),
         (["--where", "true; DROP TABLE manifest"], "a condition without `;` is expected"),
+        (["--clip", "any", "--split", "test"], "--clip names one clip; --where and --split choose others"),
         (["--noise", "-1"], "--noise -1; expected 0 to 100"),
         (["--port", "70000"], "--port 70000; expected 0 to 65535"),
         (["--size", "9x9", "--render", "x.png"], "--size '9x9'; expected like 640x480"),
@@ -99,7 +101,10 @@ def test_a_dataset_of_another_robot_is_named_with_what_it_holds(capsys, dataset,
     copy = copied(dataset, tmp_path / "copy")
     edit_manifest(copy, lambda row: row.update(robot="h1_2"))
     code, _, err = play(capsys, copy, "--no-browser")
-    assert (code, err) == (2, f"phuma play: {copy} has no motion of robot g1; it is of: h1_2\n")
+    assert (code, err) == (
+        2,
+        f"phuma play: {copy} has no motion of robot g1; it is of: h1_2 (see --robot)\n",
+    )
 
 
 def test_a_policy_that_is_not_there_or_is_none_is_named(capsys, dataset, tmp_path):
@@ -113,9 +118,13 @@ def test_a_policy_that_is_not_there_or_is_none_is_named(capsys, dataset, tmp_pat
         assert says in err
 
 
-def test_files_are_played_too_and_are_not_chosen_from(capsys, dataset):
+def test_files_are_played_too_and_are_not_chosen_from(capsys, dataset, tmp_path):
     code, _, err = play(capsys, MOTION, "--split", "test", "--no-browser")
     assert (code, err) == (2, "phuma play: --clip, --where and --split choose from a dataset; these are files\n")
+    other = replace(load_robot_motion(MOTION), robot="h1_2")
+    save_robot_motion(tmp_path / "other.npz", other)
+    code, _, err = play(capsys, tmp_path / "other.npz", "--no-browser")
+    assert (code, err) == (2, f"phuma play: {tmp_path / 'other.npz'} is a motion of h1_2; the policy is of g1\n")
     code, _, err = play(capsys, dataset, MOTION, "--no-browser")
     assert (code, err) == (2, "phuma play: one dataset at a time, or any number of files\n")
 

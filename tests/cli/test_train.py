@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shlex
 import shutil
 import signal
 import subprocess
@@ -66,6 +67,7 @@ def test_a_run_says_what_it_is_made_of_and_what_comes_next(capsys, dataset, tmp_
     assert dict(zip(header, lines[end - 1]))["steps"] == str(2 * STEPS)
     for command in ("evaluate", "play", "policy export"):
         assert f"phuma {command} {out}" in said
+    assert "on clips that it has not seen" in said
     folder = RunFolder(out)
     info = folder.info()
     assert info.cfg == replace(TINY, seed=3)
@@ -89,7 +91,9 @@ def test_a_run_that_was_interrupted_ends_with_the_same_numbers(capsys, dataset, 
     whole, halves = tmp_path / "whole", Path(shutil.copytree(trained, tmp_path / "halves"))
     assert run(capsys, "train", dataset, "--preset", "tiny", "--steps", 4 * STEPS, "--out", whole)[0] == 0
     same = ("--preset", "tiny", "--seed", 0, "--steps", 4 * STEPS)
-    assert run(capsys, "train", dataset, *same, "--resume", "--out", halves)[0] == 0
+    code, said, _ = run(capsys, "train", dataset, *same, "--resume", "--out", halves)
+    assert code == 0
+    assert f"Going on from {2 * STEPS} environment steps" in said
     a, b = RunFolder(whole).load(), RunFolder(halves).load()
     assert all(arrays.pop("seconds") > 0 for arrays in (a, b))
     assert a.keys() == b.keys()
@@ -99,7 +103,10 @@ def test_a_run_that_was_interrupted_ends_with_the_same_numbers(capsys, dataset, 
 
 def test_a_run_that_has_used_its_budget_stays_as_it_is(capsys, dataset, trained, tmp_path):
     again = Path(shutil.copytree(trained, tmp_path / "again"))
-    assert run(capsys, "train", dataset, "--resume", "--steps", STEPS, "--out", again)[0] == 0
+    code, said, _ = run(capsys, "train", dataset, "--resume", "--steps", STEPS, "--out", again)
+    assert code == 0
+    assert f"The run has {2 * STEPS} environment steps and 0:0" in said
+    assert "already: nothing to do" in said
     assert RunFolder(again).load()["counts"].tolist() == [2, 2 * STEPS]
     arrays = dict(np.load(again / "checkpoint.npz"))
     np.savez(again / "checkpoint.npz", **arrays | {"seconds": np.array(3.0)})
@@ -165,6 +172,8 @@ def test_a_run_does_not_go_on_with_other_motions(capsys, dataset, trained, tmp_p
         (["--algo", "magic"], "no algorithm 'magic'; there is: beyondmimic"),
         (["--steps", "1"], "--minutes and --steps: give one of them"),
         (["--minutes", "0"], "expected more than 0"),
+        (["--minutes", "inf"], "--minutes inf; expected more than 0 and less than 1e+12"),
+        (["--device", "cuda"], "--device cuda: torch finds no GPU here"),
         (["--device", "toaster"], "--device 'toaster'; expected cpu, cuda"),
     ],
 )
@@ -329,3 +338,31 @@ def test_the_name_of_a_policy_s_robot_chooses_no_folder(capsys, dataset, trained
     code, _, said = run(capsys, "evaluate", spoiled, dataset)
     assert code == 2
     assert "the policy's robot is stranger, which is not built in (g1, h1_2): give its folder by --robot" in said
+
+
+def test_hints_can_be_typed_as_they_are_whatever_the_folder_s_name_and_the_condition(capsys, dataset, tmp_path):
+    out, where = tmp_path / "a run", "clip IN ('still', 'down')"
+    words = ("train", dataset, "--preset", "tiny", "--steps", "3.2e1", "--where", where, "--out", out)
+    code, said, _ = run(capsys, *words)
+    assert code == 0
+    hints = [shlex.split(line.split("  how")[0].split("  watch")[0]) for line in said.splitlines()[-4:-2]]
+    judging = ["evaluate", str(out), str(dataset), "--split", "train", "--where", where]
+    assert hints[0] == ["phuma", *judging]
+    assert hints[1] == ["phuma", "play", str(out), str(dataset), "--where", where]
+    assert run(capsys, *judging)[0] == 0
+
+
+def test_a_run_lies_outside_of_its_dataset(capsys, dataset):
+    for out in (dataset, dataset / "deep" / "run"):
+        code, _, said = run(capsys, "train", dataset, "--steps", 1, "--out", out)
+        assert code == 2
+        assert "lies in the dataset" in said
+    assert not (dataset / "deep").exists()
+
+
+def test_a_run_s_robot_is_known_when_it_goes_on_and_a_lost_checkpoint_is_told(capsys, dataset, trained, tmp_path):
+    again = Path(shutil.copytree(trained, tmp_path / "again"))
+    (again / "checkpoint.npz").unlink()
+    code, said, _ = run(capsys, "train", dataset, "--resume", "--steps", STEPS, "--out", again)
+    assert code == 0
+    assert "There is no checkpoint with a step in it: beginning anew" in said

@@ -110,7 +110,15 @@ def test_where_nothing_succeeded_there_is_no_error_to_tell():
     assert summary["total"]["up_to_failure"]["mpjpe_global_mm"] is None
     assert summary["total"]["interval"]["mpjpe_global_mm"] is None
     assert json.dumps(summary, allow_nan=False)
-    assert table(summary)[1][0][4] is None
+    columns, rows = table(summary)
+    assert dict(zip(columns, rows[0]))["g-mpjpe"] is None
+
+
+def test_where_nothing_succeeded_the_table_tells_how_far_it_came_and_the_errors_until_then():
+    columns, rows = table(summarise([score("a", fails=50, error=12.0), score("b", fails=50, error=12.0)], GROUPS))
+    total = dict(zip(columns, rows[0]))
+    assert total["g-mpjpe"] == "(12.00)"
+    assert 0 < float(total["progress"]) < 100
 
 
 @pytest.mark.parametrize(

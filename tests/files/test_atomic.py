@@ -48,6 +48,17 @@ def test_what_cannot_be_written_is_named(tmp_path: Path) -> None:
         save_npy(tmp_path / "missing" / "a.npy", np.zeros(3))
 
 
+def test_it_is_named_where_nothing_can_be_taken_away_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a read-only disk, which refuses to unlink even what is not there."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(PhumaError, match=r"missing/a\.npy: cannot be written: No such file"):
+        save_npy(tmp_path / "missing" / "a.npy", np.zeros(3))
+
+
 def test_files_have_the_rights_of_any_new_file(tmp_path: Path) -> None:
     (tmp_path / "plain").write_bytes(b"")
     save_npy(tmp_path / "a.npy", np.zeros(1))

@@ -59,7 +59,7 @@ def test_a_checkpoint_is_read_as_it_was_written_and_the_last_one_counts(run):
 
 
 def test_a_run_without_a_checkpoint_says_so(run):
-    with pytest.raises(ReadError, match="has no checkpoint yet"):
+    with pytest.raises(ReadError, match="has no checkpoint: train it first"):
         run.load()
 
 
@@ -75,7 +75,7 @@ def test_a_folder_or_a_file_that_is_no_run_says_so(tmp_path):
 @pytest.mark.parametrize(
     "changes",
     [
-        {"format": "other"}, {"format_version": 99}, {"format_version": "1"}, {"cfg": None}, {"cfg": []},
+        {"format": "other"}, {"format_version": "1"}, {"cfg": None}, {"cfg": []},
         {"cfg": {"environments": -1}}, {"cfg": {"environments": "many"}}, {"cfg": {"algo": "unheard"}},
         {"cfg": {"hidden": [10**9]}}, {"cfg": {"hidden": [2.5]}}, {"cfg": {"substeps": 4}},
         {"policy": None}, {"policy": {"robot": "g1"}}, {"motions": "some"},
@@ -87,6 +87,12 @@ def test_a_damaged_description_is_told_with_its_file(run, changes):
     with pytest.raises(ReadError, match=r"run\.json: is damaged") as told:
         run.info()
     assert told.value.path == str(run.description)
+
+
+def test_a_run_of_a_later_version_is_not_called_damaged(run):
+    rewritten(run, format_version=99)
+    with pytest.raises(ReadError, match=r"run\.json: is of version 99, newer than this program's 1: pip install -U"):
+        run.info()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ considered, kept or not, is a row of DIR/manifest.parquet; `phuma report DIR` sh
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from argparse import Namespace
@@ -64,11 +63,10 @@ def main(argv: Sequence[str]) -> int:
 def runner(args: Namespace) -> Runner:
     """Processes, as many as there are processors unless told, or Ray, which knows itself how many it has."""
     work = from_options(WorkCfg, args)
-    jobs = work.jobs if hasattr(args, "jobs") else None
     if args.ray is not None:
         limits = WorkerLimits(work.timeout, work.memory)
-        return partial(run_on_ray, address=args.ray or None, limits=limits, jobs=jobs)
-    return WorkCfg(jobs or os.cpu_count() or 1, work.timeout, work.memory).runner()
+        return partial(run_on_ray, address=args.ray or None, limits=limits, jobs=work.jobs)
+    return work.runner()
 
 
 class Bar:

@@ -5,7 +5,7 @@ become a small dataset for a Unitree G1: curated, retargeted and measured like a
 pictures, and at what was rejected, and why.
 
 With --policy a policy that has learned one of these motions shows in the browser what it can do under physics. With
---train it is learned anew first, which takes some minutes; Ctrl-C ends that, and shows what was learned so far.
+--train it is learned first, which takes some minutes; Ctrl-C ends that, and shows what was learned so far.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
         "--out", type=Path, default=Path("phuma-demo"), metavar="DIR", help="where results go (default: phuma-demo)"
     )
     parser.add_argument("--policy", action="store_true", help="watch a policy that tracks a motion")
-    parser.add_argument("--train", action="store_true", help="with --policy: train it anew, into DIR/policy")
+    parser.add_argument("--train", action="store_true", help="with --policy: train it in DIR/policy, or go on there")
     add_serving(parser)
     args = parser.parse_args(argv)
     if args.train and not args.policy:
@@ -100,7 +100,7 @@ def build_and_report(out: Path) -> None:
         write_motions(recordings, FAULTY_KINDS, SynthCfg(), f"{fault.name}:{fault.strengths[-1]:g}")
     print("2. Building a dataset of them for a Unitree G1 (the first run ever compiles, for half a minute)")
     with Bar() as bar:
-        build_dataset([recordings], root, BuildCfg(), WorkCfg(jobs=os.cpu_count() or 1).runner(), progress=bar)
+        build_dataset([recordings], root, BuildCfg(), WorkCfg().runner(), progress=bar)
     dataset = open_dataset(root)
     print(table(dataset))
     print("3. Reporting")

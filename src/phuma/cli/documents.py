@@ -8,6 +8,7 @@ from typing import Any
 
 from phuma.body.smplx import load_smplx
 from phuma.errors import ReadError
+from phuma.files.arrays import load_npz
 from phuma.files.probe import Probe
 from phuma.robot_file import load_robot_motion
 from phuma.rollout_file import load_rollout
@@ -49,6 +50,51 @@ def describe_rollout(probe: Probe) -> Lines:
         f"  format   rollout of {rollout.motion} by {rollout.robot}, {len(rollout.joint_names)} joints",
         f"  length   {len(rollout)} frames at {rollout.rate:g} Hz, {len(rollout) / rollout.rate:.2f} s",
         f"  ended    {'not given up' if ended is None else f'terminated at {ended / rollout.rate:.2f} s'}",
+    ]
+
+
+def is_reference(probe: Probe) -> bool:
+    """Whether a file is a motion for a policy."""
+    return probe.kind == "npz" and {"base_name", "future_rows", "anchor_quat", "rate"} <= set(probe.arrays)
+
+
+def describe_reference(probe: Probe) -> Lines:
+    """A motion with what a policy needs to follow it."""
+    data = load_npz(probe.path, ("motion", "robot", "rate", "base_name", "joint_pos"))
+    frames = data["joint_pos"].shape[:1]
+    if data["rate"].shape or not data["rate"] > 0 or not frames:
+        raise ReadError(probe.path, "is damaged: its rate or its joint_pos cannot be those of a motion")
+    return [
+        f"  format   motion for a policy: {data['motion']} on {data['robot']}",
+        f"  length   {frames[0]} frames at {data['rate']:g} Hz, {frames[0] / data['rate']:.2f} s",
+        f"  base     {data['base_name']}",
+    ]
+
+
+def describe_policy(probe: Probe) -> Lines:
+    """A policy.onnx."""
+    from phuma.learning.onnx_policy import load_onnx  # heavy
+
+    return _policy(load_onnx(probe.path).info.as_plain(), "policy as ONNX")
+
+
+def _run(data: dict[str, Any]) -> Lines:
+    cfg = data["cfg"]
+    return [
+        *_policy(data["policy"], "run.json: what a training run is made of"),
+        f"  learns   {data['motions']} motions with {cfg['environments']} robots at a time, seed {cfg['seed']}, "
+        f"{'with' if cfg['randomize'] else 'without'} randomisation",
+    ]
+
+
+def _policy(info: dict[str, Any], what: str) -> Lines:
+    data = ", ".join(f"{name} {value}" for name, value in info["data"].items() if value is not None)
+    return [
+        f"  format   {what}",
+        f"  policy   {info['algo']} for {info['robot']}, {len(info['joint_names'])} joints, base {info['base']}, "
+        f"{'sees' if info['future'] else 'does not see'} the future",
+        f"  data     {data}",
+        *([f"  trained  {info['steps']:,} environment steps"] if info["steps"] else []),
     ]
 
 
@@ -115,5 +161,6 @@ def _retarget(data: dict[str, Any]) -> Lines:
 _DOCUMENTS: dict[str, Callable[[dict[str, Any]], Lines]] = {
     "phuma-curation": _curation,
     "phuma-retarget": _retarget,
+    "phuma-run": _run,
     "phuma-truth": _truth,
 }

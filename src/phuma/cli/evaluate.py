@@ -46,13 +46,20 @@ def main(argv: Sequence[str]) -> int:
     robot = own or robot_named(policy.info.robot)
     split = None if args.split == "all" else args.split
     library = dataset_library(args.dataset, robot, args.where, split, reading_bar)
+    if args.out is not None:
+        args.out.mkdir(parents=True, exist_ok=True)  # a fault of it is told before the work, not after
     rollouts: Iterable[Rollout] = tried(policy, library, args)
     if args.out is not None:
         rollouts = list(rollouts)
         write_rollouts(args.out, rollouts)
     document = {
         **judge_rollouts(rollouts, library),
-        "policy": {"robot": robot.name, "algo": policy.info.algo, "data": dict(policy.info.data)},
+        "policy": {
+            "robot": robot.name,
+            "algo": policy.info.algo,
+            "steps": policy.info.steps,
+            "data": dict(policy.info.data),
+        },
         "split": args.split,
         "physics": physics(policy.info, args),
         "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
@@ -145,13 +152,16 @@ def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Names
     disturbed = [f"noise {args.noise:g} times the paper's"] * (args.noise > 0) + ["pushes"] * args.pushes
     split = "both splits" if args.split == "all" else f"the {args.split} split"
     out = [
+        f"{args.policy}: {document['policy']['algo']} for {document['policy']['robot']} after "
+        f"{document['policy']['steps']:,} environment steps",
         f"{total['motions']} motions of {split}, {total['rollouts']} rollouts; physics steps of {how['step_ms']:g} ms, "
         f"all collision shapes, {', '.join(disturbed) or 'no noise, no pushes'}",
         *(telling(library)[1:]),
         "",
         aligned(*table(document)),
         "",
-        "SR: success rate in percent [95 % interval]. Errors of successful motions: mm, mm/frame, mm/frame^2; degrees",
+        "SR: success rate in percent [95 % interval]. Progress: percent of a motion before it failed at 0.5 m",
+        "Errors of successful motions, or (up to the failure) where none succeeded: mm, mm/frame, mm/frame^2; degrees",
         f"Tracked to the end without a termination, however far away: {total['tracked']:.1f} %",
     ]
     columns, rows = worst(document)

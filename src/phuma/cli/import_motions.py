@@ -8,7 +8,6 @@ else the words of a file's name, say what type of motion it is; the split follow
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,8 +28,6 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     args = parser.parse_args(argv)
     work = from_options(WorkCfg, args)
-    if not hasattr(args, "jobs"):
-        work = WorkCfg(os.cpu_count() or 1, work.timeout, work.memory)
     with Bar() as bar:
         done = import_motions(args.sources, args.out, from_options(ImportCfg, args), work.runner(), bar)
     result = as_result(done)

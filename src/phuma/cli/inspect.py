@@ -1,7 +1,7 @@
 """Say what a file is, and what curation thinks of it, metric by metric.
 
-Takes every file that is read or written here: recordings, clips, rollouts, the results of `curate`, the truth beside
-generated motion, joint maps, and SMPL-X models.
+Takes every file that is read or written here: recordings, clips, rollouts, policies and motions for them, training
+runs, the results of `curate`, the truth beside generated motion, joint maps, and SMPL-X models.
 """
 
 from __future__ import annotations
@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from phuma.cli.documents import describe_json, describe_model, describe_robot_motion, describe_rollout
+from phuma.cli.documents import (
+    describe_json,
+    describe_model,
+    describe_policy,
+    describe_reference,
+    describe_robot_motion,
+    describe_rollout,
+    is_reference,
+)
 from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.table import harmless
 from phuma.clip import Clip, Verdict
 from phuma.clipfile import is_clip, load_clip
 from phuma.curation import CurateCfg, Curation, curate
@@ -36,7 +45,8 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     if args.plot and args.plot.suffix.lower() not in PICTURES:
         raise ConfigError(f"--plot {args.plot}: expected a name that ends in {', '.join(PICTURES)}")
-    probe = Probe(args.file)
+    run = args.file / "run.json"
+    probe = Probe(run if run.is_file() else args.file)
     kind = _document_kind(probe)
     if kind is None:
         lines = _recording(probe, from_options(ReadCfg, args), from_options(CurateCfg, args), args.plot)
@@ -44,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError("--plot draws recordings and clips; this file is neither")
     else:
         lines = _clip(probe, args.plot) if kind is _clip else kind(probe)
-    print("\n".join([str(args.file), *lines]))
+    print("\n".join(map(harmless, [str(args.file), *lines])))
     return 0
 
 
@@ -52,6 +62,10 @@ def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
     """How to describe a file that is no recording; None for one that should be."""
     if is_clip(probe):
         return _clip
+    if is_reference(probe):
+        return describe_reference
+    if probe.kind == "binary" and probe.path.suffix == ".onnx":
+        return describe_policy
     if is_rollout(probe):
         return describe_rollout
     if is_robot_motion(probe):

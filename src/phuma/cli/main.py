@@ -42,7 +42,7 @@ EPILOG = """commands:
 {commands}
 
 `phuma COMMAND --help` explains one. A command ends with 0 when all went well, with 1 when some of the files were
-unusable (it names them and finishes the others), with 2 when it was called wrongly."""
+unusable (it names them and finishes the others), with 2 when it was called wrongly, with 130 when it was stopped."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

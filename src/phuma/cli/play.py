@@ -16,9 +16,11 @@ from phuma.cli.render import add_filming, film_performers, size_of
 from phuma.cli.view import add_serving, check_port, serve
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
+from phuma.files.probe import Probe
 from phuma.libraries import DatasetLibrary, FilesLibrary
 from phuma.playing import Pieces, PlayCfg, PolicyLibrary
 from phuma.policies import chosen_clips, load_policy, robot_named
+from phuma.robot_file import is_robot_motion, load_robot_motion
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.view import style
@@ -58,11 +60,16 @@ def pieces_of(args: argparse.Namespace, robot: Robot) -> Pieces:
     if not any(path.is_dir() for path in args.sources):
         if args.clip or args.where or args.split != "all":
             raise ConfigError("--clip, --where and --split choose from a dataset; these are files")
+        for path in args.sources:
+            if is_robot_motion(Probe(path)) and (motion := load_robot_motion(path)).robot != robot.name:
+                raise ConfigError(f"{path} is a motion of {motion.robot}; the policy is of {robot.name}")
         return FilesLibrary(args.sources, [robot], ReadCfg())
     if len(args.sources) > 1:
         raise ConfigError("one dataset at a time, or any number of files")
+    if args.clip is not None and (args.where or args.split != "all"):
+        raise ConfigError("--clip names one clip; --where and --split choose others: leave them out")
     where = args.where if args.clip is None else f"clip = {_quoted(Dataset(root).entry(args.clip, robot.name).id)}"
-    split = None if args.split == "all" or args.clip is not None else args.split
+    split = None if args.split == "all" else args.split
     chosen_clips(Dataset(root), robot, where, split)
     tests = ["kept", f"robot = {_quoted(robot.name)}", *([f"({where}\n)"] if where else [])]
     return DatasetLibrary(root, [robot], " AND ".join([*tests, *([f"split = {_quoted(split)}"] if split else [])]))

@@ -18,7 +18,7 @@ from phuma.errors import ConfigError
 from phuma.learning.library import library_of
 from phuma.learning.reference_file import save_reference
 from phuma.learning.run import RunFolder
-from phuma.policies import load_policy, robot_named
+from phuma.policies import fitting, load_policy, robot_named
 from phuma.robot_file import load_robot_motion
 from phuma.robot_motion import RobotMotion
 from phuma.robots import load_robot
@@ -41,20 +41,31 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
+    _check_out(args.out, ".onnx")
     from phuma.learning.export import export_policy
     from phuma.learning.torch_policy import policy_of_run
 
     folder = RunFolder(args.run)
-    robot = load_robot(args.robot) if args.robot else robot_named(folder.info().policy.robot)
+    info = folder.info().policy
+    robot = load_robot(args.robot) if args.robot else robot_named(info.robot)
+    fitting(args.run, info, robot)
     policy = policy_of_run(folder, robot)
     export_policy(policy, args.out)
     inputs = ", ".join(f"{group.name} {' x '.join(map(str, group.shape))}" for group in policy.info.groups)
-    print(f"{args.out}: a policy for {policy.info.robot}, {args.out.stat().st_size / 1e6:.1f} MB; inputs {inputs}")
+    size = f"{args.out.stat().st_size / 1e6:.1f} MB"
+    print(f"{args.out}: a policy for {info.robot} after {policy.info.steps:,} steps, {size}; inputs {inputs}")
     print(f"A motion for it: phuma policy motion {args.out} DATASET --clip ID --out motion.npz")
     return 0
 
 
+def _check_out(path: Path, suffix: str) -> None:
+    """Not to write over something else by mistake."""
+    if path.suffix != suffix:
+        raise ConfigError(f"--out {path}: expected a name that ends in {suffix}")
+
+
 def _motion(args: argparse.Namespace) -> int:
+    _check_out(args.out, ".npz")
     own = load_robot(args.robot) if args.robot else None
     policy = load_policy(args.policy, own)
     robot = own or robot_named(policy.info.robot)

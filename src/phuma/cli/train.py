@@ -8,6 +8,7 @@ same command with --resume goes on from there. --minutes and --steps are of the 
 from __future__ import annotations
 
 import argparse
+import shlex
 import signal
 import sys
 from collections import Counter
@@ -25,52 +26,71 @@ from phuma.learning.config import ALGORITHMS, BASES, PRESETS, LearnCfg
 from phuma.learning.library import MotionLibrary
 from phuma.learning.run import RunFolder
 from phuma.learning.simulation.model import CONTROL_RATE
-from phuma.policies import dataset_library, exit_code
-from phuma.robots import load_robot
+from phuma.policies import chosen_clips, dataset_library, exit_code, robot_named
+from phuma.robots import Robot, built_in_robots, load_robot
 
 MINUTES = 30.0
 """Where neither --minutes nor --steps is given"""
+ROBOT = "g1"
+MOST = 1e12  # steps or minutes
+SLOW = 50_000  # environment steps of an update that take a CPU many seconds
 SHOWN = 5  # clips that are left out, a reason
 
 
 def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
-    folder, robot = RunFolder(args.out), load_robot(args.robot)
+    folder = RunFolder(args.out)
     check_numbers(args)
+    check_place(args)
     if args.resume:
         cfg, where = None, resumed_where(folder, args)
+        named = folder.info().policy.robot
+        robot = load_robot(args.robot) if args.robot else robot_named(named)
     else:
         folder.check_free()
         cfg, where = configuration(args), args.where
+        robot = load_robot(args.robot or ROBOT)
 
     from phuma.training import Budget, train_policy  # takes a second
 
+    check_device(args.device)
     dataset = Dataset(args.dataset)
     library = dataset_library(dataset, robot, where, "train", reading_bar)
     for line in [*telling(library), *advice(dataset.description.config)]:
         print(line, flush=True)
     budget = Budget(args.steps, MINUTES if args.minutes is None and args.steps is None else args.minutes)
-    print(until(budget.steps, budget.minutes), flush=True)
+    if args.resume:
+        steps, seconds = folder.reached()
+        print(going_on(steps, seconds, budget.over(steps, seconds)), flush=True)
+    print("\n".join(until(budget, cfg, args.device)), flush=True)
     data = {"dataset": args.dataset.resolve().name, "split": "train", "where": where}
     table = Table()
     with stopping() as stopped:
         train_policy(library, args.out, cfg, budget, data, args.device, lambda: bool(stopped), table)
     print(f"The run is in {args.out}. What to do with it:")
-    for line in next_steps(args.out, args.dataset):
+    for line in next_steps(args, dataset, robot, where):
         print(line)
     if stopped:
         raise KeyboardInterrupt
-    return exit_code(library)
+    if code := exit_code(library):
+        print(f"Some clips could not be read; all of them are named by phuma verify {shlex.quote(str(args.dataset))}")
+    return code
 
 
 def parser() -> argparse.ArgumentParser:
     out = command_parser("train", __doc__)
     out.add_argument("dataset", type=Path, metavar="DATASET", help="a folder made by `phuma build` or `phuma import`")
     out.add_argument("--out", required=True, type=Path, metavar="RUN", help="the run's folder")
-    out.add_argument("--robot", default="g1", help="g1, h1_2, or a folder with model.xml and robot.json (default: g1)")
+    out.add_argument(
+        "--robot",
+        help=f"g1, h1_2, or a folder with model.xml and robot.json (default: {ROBOT}, or the run's with --resume)",
+    )
     out.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
     out.add_argument("--minutes", type=float, metavar="M", help=f"time to train (default: {MINUTES:g})")
-    out.add_argument("--steps", type=int, metavar="N", help="environment steps to train, instead of --minutes")
+    out.add_argument(
+        "--steps", type=whole_number, metavar="N",
+        help="environment steps to train, instead of --minutes; rounded up to whole updates",
+    )  # fmt: skip
     out.add_argument("--device", default="cpu", help="cpu, or cuda, which needs phuma[warp] (default: cpu)")
     out.add_argument("--resume", action="store_true", help="go on with the run in RUN, as it was begun")
     new = out.add_argument_group("a new run")
@@ -96,12 +116,34 @@ def check_numbers(args: argparse.Namespace) -> None:
         raise ConfigError("--minutes and --steps: give one of them")
     for name in ("minutes", "steps"):
         value = getattr(args, name)
-        if value is not None and not 0 < value < 1e12:
-            raise ConfigError(f"--{name} {value:g}; expected more than 0")
+        if value is not None and not 0 < value < MOST:
+            raise ConfigError(f"--{name} {value:g}; expected more than 0 and less than {MOST:g}")
     if args.device.partition(":")[0] not in ("cpu", "cuda"):
         raise ConfigError(f"--device {args.device!r}; expected cpu, cuda, or one of several like cuda:1")
     if args.seed is not None and not 0 <= args.seed < 2**32:
         raise ConfigError(f"--seed {args.seed}; expected 0 to {2**32 - 1}")
+
+
+def whole_number(text: str) -> int:
+    """Of an option: 4000000, 4e6 or 4_000_000."""
+    value = float(text)
+    if not value.is_integer():
+        raise ValueError(text)
+    return int(value)
+
+
+def check_place(args: argparse.Namespace) -> None:
+    """A dataset holds what its manifest names, and nothing else."""
+    if args.dataset.resolve() in (args.out.resolve(), *args.out.resolve().parents):
+        raise ConfigError(f"--out {args.out} lies in the dataset {args.dataset}; choose a folder outside of it")
+
+
+def check_device(device: str) -> None:
+    """Before anything is read; `phuma.training` has been imported, so torch is there."""
+    import torch
+
+    if device != "cpu" and not torch.cuda.is_available():
+        raise ConfigError(f"--device {device}: torch finds no GPU here; leave it out to train on the CPU")
 
 
 def configuration(args: argparse.Namespace) -> LearnCfg:
@@ -172,9 +214,25 @@ def kind_of(reason: str) -> str:
     return " ".join(word for word in reason.split(":")[0].split() if not any(c.isdigit() for c in word))
 
 
-def until(steps: int | None, minutes: float | None) -> str:
-    how = f"{steps:,} environment steps" if steps is not None else f"{minutes:g} minutes"
-    return f"Training for {how}; Ctrl-C ends it with a checkpoint, --resume goes on"
+def going_on(steps: int, seconds: float, over: bool) -> str:
+    """Where a run is that goes on."""
+    where = f"{steps:,} environment steps and {clock(seconds)}"
+    if over:
+        return f"The run has {where} already: nothing to do, as --steps and --minutes are of the whole run"
+    return f"Going on from {where}" if steps else "There is no checkpoint with a step in it: beginning anew"
+
+
+def until(budget: Any, cfg: LearnCfg | None, device: str) -> list[str]:
+    """What comes; `budget` is a `training.Budget`."""
+    how = f"{budget.steps:,} environment steps" if budget.steps is not None else f"{budget.minutes:g} minutes"
+    lines = [f"Training for {how} in all; Ctrl-C ends it with a checkpoint, --resume goes on"]
+    if cfg is not None and device == "cpu" and (update := cfg.environments * cfg.horizon) > SLOW:
+        lines.append(f"Note: the first row comes after an update of {update:,} steps, which takes a CPU minutes")
+    return lines
+
+
+def clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
 class Table:
@@ -197,7 +255,7 @@ class Table:
             look = [f"{now.look[name]:.0f} %" for name in ("tracked", "success_0.5", "success_0.15")]
             look.append("-" if error is None else f"{error:.0f} mm")
         cells = [
-            f"{int(now.seconds) // 60}:{int(now.seconds) % 60:02d}",
+            clock(now.seconds),
             f"{now.steps:,}",
             f"{now.rate:,.0f}",
             f"{now.values['reward']:.4f}",
@@ -216,7 +274,7 @@ def stopping() -> Iterator[list[int]]:
         if noted:
             raise KeyboardInterrupt
         noted.append(number)
-        print("stopping after this iteration ...", file=sys.stderr, flush=True)
+        print("stopping after this iteration; once more to end at once, without saving", file=sys.stderr, flush=True)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -226,12 +284,23 @@ def stopping() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-def next_steps(run: Path, dataset: Path) -> list[str]:
-    commands = {
-        f"phuma evaluate {run} {dataset}": "how well it tracks, on clips that it has not seen",
-        f"phuma play {run} {dataset}": "watch it",
-        f"phuma policy export {run} --out policy.onnx": "hand it on",
-        f"tensorboard --logdir {run}": "curves",
-    }
+def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None) -> list[str]:
+    """Commands for this run, as they can be typed."""
+    run, data = shlex.quote(str(args.out)), shlex.quote(str(args.dataset))
+    own = "" if robot.name in built_in_robots() else f" --robot {shlex.quote(str(args.robot))}"
+    chosen = (f" --where {shlex.quote(where)}" if where else "") + own
+    try:
+        chosen_clips(dataset, robot, where, "test")
+        judged = f"phuma evaluate {run} {data}{chosen}", "how well it tracks, on clips that it has not seen"
+    except ConfigError:
+        judged = f"phuma evaluate {run} {data} --split train{chosen}", "how well it tracks; there are no others in test"
+    commands = dict(
+        [
+            judged,
+            (f"phuma play {run} {data}{chosen}", "watch it"),
+            (f"phuma policy export {run} --out policy.onnx{own}", "hand it on"),
+            (f"tensorboard --logdir {run}", "curves"),
+        ]
+    )
     width = max(map(len, commands))
     return [f"  {command:{width}}  {about}" for command, about in commands.items()]

@@ -91,6 +91,8 @@ def library_of(
     root = folders[0]
     if len(sources) > 1:
         raise ConfigError("one dataset at a time, or any number of files")
+    if (root / "run.json").is_file():
+        raise ConfigError(f"{root} is a training run: watch its policy by `phuma play {root} DATASET`")
     if not Layout(root).description.is_file():
         raise ConfigError(f"{root} is no dataset: build one by `phuma build {root} --out DATASET`, or name its files")
     return DatasetLibrary(root, robots_of(root, robots))

@@ -106,7 +106,13 @@ class Dataset:
         """One clip by its id."""
         found = self._entries("clip = ? AND (? IS NULL OR robot = ?)", [clip, robot, robot])
         if not found:
-            raise PhumaError(f'no clip {clip!r} in {self.root}; `phuma query {self.root} "SELECT clip FROM manifest"`')
+            others = sorted({str(entry.row["robot"]) for entry in self.entries_of(clip) if entry.row["robot"]})
+            if others:
+                raise PhumaError(f"clip {clip!r} in {self.root} is of {', '.join(others)}, not of {robot}")
+            of_robot = f" WHERE robot = '{robot}'" if robot else ""
+            raise PhumaError(
+                f'no clip {clip!r} in {self.root}; `phuma query {self.root} "SELECT clip FROM manifest{of_robot}"`'
+            )
         return found[0]
 
     def entries_of(self, clip: str) -> list[Entry]:

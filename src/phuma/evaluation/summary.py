@@ -46,13 +46,14 @@ def summarise(scores: Sequence[Score], groups: Mapping[str, Sequence[str]]) -> d
 
 
 def table(summary: Mapping[str, Any]) -> Table:
-    """Rows like those of the paper's tables, in total and by category: success in percent with its interval, errors of
-    successful motions."""
-    columns = ["", "motions", "SR@0.15", "SR@0.5", "g-mpjpe", "l-mpjpe", "vel", "acc", "dof", "dof vel", "dof acc"]
+    """Rows like those of the paper's tables, in total and by category: success in percent with its interval, the share
+    of the motions before they failed, errors of successful motions; where none succeeds those up to the failure, in
+    parentheses."""
+    errors = ["g-mpjpe", "l-mpjpe", "vel", "acc", "dof", "dof vel", "dof acc"]
     entries = {"total": summary["total"], **summary["categories"]}
-    return columns, [
+    return ["", "motions", "SR@0.15", "SR@0.5", "progress", *errors], [
         [name, entry["motions"], *(_with_interval(entry, s) for s in ("success_0.15", SUCCESS))]
-        + [None if entry[e] is None else round(entry[e], 2) for e in ERRORS]
+        + [f"{entry['progress']:.1f}", *(_error(entry, e) for e in ERRORS)]
         for name, entry in entries.items()
     ]
 
@@ -169,6 +170,13 @@ def _plain(value: float) -> float | None:
 
 def _pair(low: float, high: float) -> list[float] | None:
     return None if np.isnan(low) else [float(low), float(high)]
+
+
+def _error(entry: Mapping[str, Any], name: str) -> float | str | None:
+    if entry[name] is not None:
+        return round(entry[name], 2)
+    early = entry["up_to_failure"][name]
+    return None if early is None else f"({early:.2f})"
 
 
 def _with_interval(entry: Mapping[str, Any], name: str) -> str:

@@ -7,6 +7,7 @@ import os
 import uuid
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -37,7 +38,8 @@ def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], objec
             os.fsync(f.fileno())
         os.replace(part, path)
     except BaseException as e:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be written, nothing can be taken away either
+            part.unlink()
         if isinstance(e, OSError):
             raise StorageError(f"{path}: cannot be written: {e.strerror or e}") from e
         raise

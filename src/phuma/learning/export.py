@@ -15,15 +15,16 @@ import numpy as np
 from torch import Tensor, nn
 
 from phuma.errors import missing_extra
-from phuma.files.atomic import write_atomic
-from phuma.learning.networks import Encoder, Net, Normaliser
-from phuma.learning.onnx_policy import FORMAT, VERSION, metadata_of
-from phuma.learning.torch_policy import TorchPolicy
 
 try:
     from onnx import ModelProto, TensorProto, checker, helper, numpy_helper
 except ModuleNotFoundError as e:
-    raise missing_extra(e, "the export of a policy") from None
+    raise missing_extra(e, "exporting a policy") from None
+
+from phuma.files.atomic import write_atomic
+from phuma.learning.networks import Encoder, Net, Normaliser
+from phuma.learning.onnx_policy import FORMAT, VERSION, metadata_of
+from phuma.learning.torch_policy import TorchPolicy
 
 OPSET, IR_VERSION = 17, 8
 

@@ -64,7 +64,7 @@ def library_of(robot: Robot, motions: Iterable[tuple[str, RobotMotion, str | Non
         library.add(name, motion, category)
     if not library.names:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in library.left_out[:3]) or "there are none"
-        raise PhumaError(f"no motion to learn from: {reasons}")
+        raise PhumaError(f"no motion that a robot can be asked to follow: {reasons}")
     return library
 
 
@@ -99,13 +99,15 @@ def fault(motion: RobotMotion, robot: Robot) -> str | None:
         frame, joint = np.unravel_index(int(over.argmax()), over.shape)
         return (
             f"jumps at {frame / motion.fps:.2f} s: {robot.joint_names[joint]} turns at "
-            f"{speed[frame, joint]:.0f} rad/s, its limit is {robot.velocity_limit[joint]:g}"
+            f"{speed[frame, joint]:.0f} rad/s, more than twice its limit of {robot.velocity_limit[joint]:g}"
         )
     travel = np.linalg.norm(np.diff(motion.root_pos, axis=0), axis=1) * motion.fps
     if travel.max() > ROOT_SPEED:
-        return f"jumps at {travel.argmax() / motion.fps:.2f} s: the root moves at {travel.max():.0f} m/s"
+        found = f"jumps at {travel.argmax() / motion.fps:.2f} s: the root moves at {travel.max():.0f} m/s"
+        return f"{found}, more than {ROOT_SPEED:g}"
     steps = rot.multiply(rot.conjugate(motion.root_quat[:-1]), motion.root_quat[1:])
     turn = np.linalg.norm(rot.to_rotvec(steps), axis=1) * motion.fps
     if turn.max() > ROOT_TURN:
-        return f"jumps at {turn.argmax() / motion.fps:.2f} s: the root turns at {turn.max():.0f} rad/s"
+        found = f"jumps at {turn.argmax() / motion.fps:.2f} s: the root turns at {turn.max():.0f} rad/s"
+        return f"{found}, more than {ROOT_TURN:g}"
     return None

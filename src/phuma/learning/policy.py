@@ -56,6 +56,8 @@ class PolicyInfo:
     """What it learned from: plain values, with an `id`"""
     phuma: str = ""
     """Version that trained it"""
+    steps: int = 0
+    """of environments that it learned for"""
     control_rate: float = CONTROL_RATE
     """Hz"""
 
@@ -115,6 +117,8 @@ def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
             raise ValueError(f"{name} has {numbers.size} values; {len(info.joint_names)} finite ones are needed")
     if info.control_rate != CONTROL_RATE:
         raise ValueError(f"control_rate is {info.control_rate!r}; {CONTROL_RATE:g} Hz are known here")
+    if not isinstance(info.steps, int) or info.steps < 0:
+        raise ValueError(f"steps is {info.steps!r}; expected a whole number, 0 or more")
     if not isinstance(info.substeps, int) or not 1 <= info.substeps <= 100:
         raise ValueError(f"substeps is {info.substeps!r}; expected a whole number from 1 to 100")
     return info

@@ -67,16 +67,29 @@ class RunFolder:
             document = json.loads(self.description.read_text())
             if document["format"] != FORMAT:
                 raise ValueError(f"format is {document['format']!r}, expected {FORMAT!r}")
-            if document["format_version"] > VERSION:
-                raise ValueError(f"is of version {document['format_version']}, newer than this program's {VERSION}")
+            if (version := document["format_version"]) > VERSION:
+                newer = f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma"
+                raise ReadError(self.description, newer)
             known = {f.name for f in fields(LearnCfg)}
             given = {name: value for name, value in document["cfg"].items() if name in known}
             cfg: dict[str, Any] = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
             return RunInfo(info_from_plain(document["policy"]), LearnCfg(**cfg), int(document["motions"]))
+        except ReadError:
+            raise
         except (FileNotFoundError, NotADirectoryError):
             raise ReadError(self.root, "is not a training run: there is no run.json in it") from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, ConfigError) as e:
             raise ReadError(self.description, f"is damaged: {type(e).__name__} {e}") from None
+
+    def reached(self) -> tuple[int, float]:
+        """Environment steps and seconds of the last checkpoint; zero without one."""
+        if not self.checkpoint.exists():
+            return 0, 0.0
+        arrays = self.load()
+        try:
+            return int(arrays["counts"][1]), float(arrays["seconds"])
+        except (KeyError, IndexError, ValueError, TypeError):
+            raise ReadError(self.checkpoint, "does not say how far it is: is it of this run?") from None
 
     def save(self, arrays: Mapping[str, Array]) -> None:
         """Take the place of the last checkpoint, whole or not at all."""
@@ -85,8 +98,13 @@ class RunFolder:
     def load(self) -> dict[str, Array]:
         """The last checkpoint; it is never unpickled, and one that is cut short is a ReadError."""
         if not self.checkpoint.exists():
-            raise ReadError(self.root, "has no checkpoint yet: train it for a minute first")
-        arrays = load_npz(self.checkpoint, Probe(self.checkpoint).arrays)
+            raise ReadError(self.root, "has no checkpoint: train it first, or go on with it by `phuma train --resume`")
+        try:
+            arrays = load_npz(self.checkpoint, Probe(self.checkpoint).arrays)
+        except ReadError as e:
+            raise ReadError(
+                self.checkpoint, f"is cut short, or no checkpoint ({e.problem}); take a copy of it, or begin a new run"
+            ) from None
         if str(arrays.pop("format", "")) != FORMAT:
             raise ReadError(self.checkpoint, f"is not a checkpoint of a {FORMAT}")
         for name, value in arrays.items():

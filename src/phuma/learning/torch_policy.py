@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 
 from phuma.errors import PhumaError, ReadError
@@ -47,7 +49,8 @@ def policy_of_run(folder: RunFolder, robot: Robot) -> TorchPolicy:
     try:
         net = ActorCritic(example, torch.zeros(1, future.shape[1]), joints, run.cfg)
         load_net(net, arrays)
-    except (PhumaError, RuntimeError, TypeError, ValueError) as e:
+        steps = int(arrays["counts"][1])
+    except (PhumaError, RuntimeError, TypeError, ValueError, LookupError) as e:
         raise ReadError(folder.checkpoint, f"is not of this run: {e}") from None
     net.eval().requires_grad_(False)
-    return TorchPolicy(net, run.policy)
+    return TorchPolicy(net, replace(run.policy, steps=steps))

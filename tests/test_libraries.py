@@ -228,7 +228,7 @@ def test_too_many_at_once_are_refused_before_anybody_works(library, rejected):
 
 @pytest.mark.parametrize(("clip", "robot"), [("nothing", None), ("' OR true --", None), (None, "atlas")])
 def test_a_clip_that_is_not_there_is_refused(library, short, clip, robot):
-    with pytest.raises(PhumaError, match="no clip|is of g1, h1_2, not of atlas"):
+    with pytest.raises(PhumaError, match=r"no clip|is of g1, h1_2, not of atlas"):
         library.open(clip or short, robot, None)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tables import markdown, save
-from tracking import JUDGED, KINDS
+from tracking import JUDGED, KINDS, studies
 
 Rows = dict[str, list[dict[str, Any]]]
 LAST = 3
@@ -18,10 +18,10 @@ LAST = 3
 def write(results: Rows) -> None:
     """All tables for which there are results of finished trainings."""
     by_study: dict[str, Rows] = {}
-    for key, rows in results.items():
-        if rows[-1]["part"] != JUDGED:
-            continue
-        by_study.setdefault(key.split("/")[0], {})[key] = rows
+    for training in (t for study in studies().values() for t in study):
+        rows = results.get(training.key)
+        if rows and rows[-1]["part"] == JUDGED:
+            by_study.setdefault(training.study, {})[training.key] = rows
     for study, table in TABLES.items():
         if study in by_study:
             table(by_study[study])

@@ -294,13 +294,11 @@ def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: 
         judged = f"phuma evaluate {run} {data}{chosen}", "how well it tracks, on clips that it has not seen"
     except ConfigError:
         judged = f"phuma evaluate {run} {data} --split train{chosen}", "how well it tracks; there are no others in test"
-    commands = dict(
-        [
-            judged,
-            (f"phuma play {run} {data}{chosen}", "watch it"),
-            (f"phuma policy export {run} --out policy.onnx{own}", "hand it on"),
-            (f"tensorboard --logdir {run}", "curves"),
-        ]
-    )
-    width = max(map(len, commands))
-    return [f"  {command:{width}}  {about}" for command, about in commands.items()]
+    commands = [
+        judged,
+        (f"phuma play {run} {data}{chosen}", "watch it"),
+        (f"phuma policy export {run} --out policy.onnx{own}", "hand it on"),
+        (f"tensorboard --logdir {run}", "curves"),
+    ]
+    width = max(len(command) for command, _ in commands)
+    return [f"  {command:{width}}  {about}" for command, about in commands]

@@ -17,24 +17,25 @@ from pathlib import Path
 import numpy as np
 
 from cmu_table import CMU
-from phuma.cli.compare import kept_clips
-from phuma.clip import Clip
+from phuma.core.clip import Clip
 from phuma.curation import Curation, curate
 from phuma.errors import ReadError
-from phuma.retargeting import FIVE, retarget_motion
+from phuma.pipelines.files_to_clips import all_kept_clips
+from phuma.pipelines.retarget import retarget
+from phuma.retargeting import FIVE
 from phuma.retargeting.measure import combine
 from phuma.robots import Robot, load_robot
-from phuma.robots.adopt import Adopted, adopt
 from phuma.robots.check import check_robot, stand
 from phuma.robots.meshes import PACKAGE
+from phuma.robots.onboarding import OnboardedRobot, onboard_robot
 from phuma.sources import ReadCfg
-from phuma.sources.synth import generate
-from phuma.view import style
-from phuma.view.robot_picture import FRONT, SIDE, draw, pose_on_page, robot_picture
+from phuma.synth import generate
+from phuma.viewer import style
+from phuma.viewer.robot_picture import FRONT, SIDE, draw, pose_on_page, robot_picture
 from tables import PICTURES, markdown, save
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.robots.strangers import STRANGERS
+from tests.robots.sample_robots import SAMPLE_ROBOTS
 
 KINDS = ("walk", "squat", "kick")
 SEEDS = range(5)
@@ -70,7 +71,7 @@ def sorted_out(folder: Path, out: Path) -> str:
     understood, refused = [], []
     for k, file in enumerate(sorted(folder.rglob("*.urdf"))):
         try:
-            adopt(file, out / f"any_{k}")
+            onboard_robot(file, out / f"any_{k}")
             understood.append(file.stem)
         except ReadError:
             refused.append(file.stem)
@@ -82,16 +83,16 @@ def sorted_out(folder: Path, out: Path) -> str:
 
 def recorded() -> list[Clip]:
     files = [str(CMU / f"{name}.bvh") for name in RECORDED if (CMU / f"{name}.bvh").is_file()]
-    return kept_clips(files, ReadCfg())[0] if files else []
+    return all_kept_clips(files, ReadCfg())[0] if files else []
 
 
 def scores(robot: Robot, people: Sequence[Curation | Clip]) -> list[str]:
-    made = [retarget_motion(p.motion, p.contact, robot).report["metrics"] for p in people]
+    made = [retarget(p, robot).report["metrics"] for p in people]
     total = combine(made)
     return [*(f"{total[name]:.1f}" for name in FIVE), f"{total['self_penetration']:.1f}"]
 
 
-def rows_of(made: dict[str, Adopted], people: dict[str, list[Curation]]) -> list[list[object]]:
+def rows_of(made: dict[str, OnboardedRobot], people: dict[str, list[Curation]]) -> list[list[object]]:
     return [
         [f"{name}, {a.robot.n_joints} joints", kind, *scores(a.robot, people[kind])]
         for name, a in made.items()
@@ -99,11 +100,11 @@ def rows_of(made: dict[str, Adopted], people: dict[str, list[Curation]]) -> list
     ]
 
 
-def agreement(made: dict[str, Adopted]) -> list[list[object]]:
+def agreement(made: dict[str, OnboardedRobot]) -> list[list[object]]:
     """How far a robot from its maker's bare files is from the built-in one."""
     rows: list[list[object]] = []
-    for name, adopted in made.items():
-        ours, theirs = load_robot(name), adopted.robot
+    for name, onboarded in made.items():
+        ours, theirs = load_robot(name), onboarded.robot
         same = sum(ours.body_names[a] == theirs.body_names[b] for a, b in zip(ours.keypoint_body, theirs.keypoint_body))
         poses = [np.array(list(stand(r, r.shared_pose).keypoints.values())) for r in (ours, theirs)]
         rows.append([
@@ -145,18 +146,22 @@ def main() -> None:
     head = ["robot", "motion", *(n.replace("_", "-") for n in FIVE), "self-penetration"]
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch)
-        small = {name: adopt(s.path, out / name) for name, s in STRANGERS.items()}
-        real = {name: adopt(xml, out / name, urdf) for name, (xml, urdf) in unitree_files().items()}
+        small = {name: onboard_robot(s.path, out / name) for name, s in SAMPLE_ROBOTS.items()}
+        real = {name: onboard_robot(xml, out / name, urdf) for name, (xml, urdf) in unitree_files().items()}
         folder = package_folder()
-        others = {name: adopt(folder / f, out / name.replace(" ", "_")) for name, f in OTHERS.items()} if folder else {}
+        others = (
+            {name: onboard_robot(folder / f, out / name.replace(" ", "_")) for name, f in OTHERS.items()}
+            if folder
+            else {}
+        )
         sheet({name: a.robot for name, a in (small | real).items()})
         robot_picture(PICTURES / "robot_init.png", small["handy"].robot)
-        doubts = [
-            [name, len(a.doubts), sum(f.wrong for f in check_robot(a.robot))]
+        ambiguities = [
+            [name, len(a.ambiguities), sum(f.wrong for f in check_robot(a.robot))]
             for name, a in (small | real | others).items()
         ]
         parts = [
-            f"Each robot by `phuma robot init` from its file alone, unedited; {len(SEEDS)} embedded motions of 4 s of "
+            f"Each robot by `phuma robot init` from its file alone, unedited; {len(SEEDS)} synthetic motions of 4 s of "
             "each type, by `physink+collision`. Percent; self-penetration is the share of frames with more than 1 cm.",
             markdown(head, rows_of(small, people)),
         ]
@@ -188,8 +193,8 @@ def main() -> None:
                 f"{', '.join(RECORDED)} (walks, squats, kicks). The built-in robots first, as a yardstick:",
                 markdown(["robot", *head[2:]], rows),
             ]
-        parts.append("What was not sure, and what `phuma robot check` calls wrong:")
-        parts.append(markdown(["robot", "doubts", "wrong"], doubts))
+        parts.append("What was ambiguous, and what `phuma robot check` calls wrong:")
+        parts.append(markdown(["robot", "ambiguities", "wrong"], ambiguities))
         save("any_robot", "Robots from their model files", *parts)
 
 

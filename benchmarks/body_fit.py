@@ -6,7 +6,7 @@ import numpy as np
 
 from phuma.body import open_body
 from phuma.body.fit import fit_open_shape
-from phuma.sources.synth import FAULTS, KINDS, generate
+from phuma.synth import FAULTS, KINDS, generate
 from tables import markdown, save
 
 SEEDS = range(10)

@@ -35,7 +35,7 @@ WARMING = 11  # recordings that are done before time is taken: the first motions
 def write_one(task: tuple[str, int]) -> None:
     """A generated recording, of another type and person each."""
     from phuma.sources import amass_smplx
-    from phuma.sources.synth import KINDS, generate
+    from phuma.synth import KINDS, generate
 
     folder, n = task
     kind = KINDS[n % len(KINDS)]
@@ -56,9 +56,9 @@ def spend_on_recordings(source: str, out: str, every: str) -> None:
     """Do every so-manieth recording in this process, and say what each step took, in CPU seconds."""
     from functools import partial
 
-    from phuma import building
     from phuma.dataset import builder
     from phuma.dataset.layout import Layout
+    from phuma.pipelines import build_dataset as building
 
     spent = put_clocks_in(building, builder)
     cfg, root = building.BuildCfg((ROBOT,)), Path(out)
@@ -76,6 +76,8 @@ def spend_on_recordings(source: str, out: str, every: str) -> None:
 
 def put_clocks_in(building: Any, builder: Any) -> Counter[str]:
     """Have the steps of a build count their CPU seconds."""
+    from phuma.pipelines import files_to_clips
+
     spent: Counter[str] = Counter()
 
     def clocked(step: str, work: Callable) -> Callable:
@@ -90,9 +92,11 @@ def put_clocks_in(building: Any, builder: Any) -> Counter[str]:
 
         return run
 
+    for step, name in {"read": "read_all", "curate": "curate"}.items():
+        setattr(files_to_clips, name, clocked(step, getattr(files_to_clips, name)))
     steps = {
-        "read": "read_all", "curate": "curate", "categorise": "categorise", "retarget": "retarget_motion",
-        "save human": "save_clip", "save robot": "save_robot_motion", "hash": "file_sha256",
+        "categorise": "categorise", "retarget": "retarget", "save human": "save_clip",
+        "save robot": "save_robot_motion", "hash": "file_sha256",
     }  # fmt: skip
     for step, name in steps.items():
         setattr(building, name, clocked(step, getattr(building, name)))
@@ -115,7 +119,7 @@ def ask_child(*words: object) -> dict[str, float]:
 
 
 def generate_recordings(folder: Path, count: int) -> Path:
-    from phuma.parallel import map_in_order
+    from phuma.runtime.process_pool import map_in_order
 
     folder.mkdir()
     for _ in map_in_order(write_one, [(str(folder), n) for n in range(count)], os.cpu_count() or 1):

@@ -1,7 +1,7 @@
-"""The type guessed from the motion against labels: CMU's, of which thresholds were chosen on one half, and embedded.
+"""The type guessed from the motion against labels: CMU's, of which one half gave the thresholds, and synthetic ones.
 
 Needs a folder with BVH files of the CMU motion capture database and a labels.csv (clip, expected, label, description):
-PHUMA_CMU names it. Without it only the embedded motions are measured, and no table is written.
+PHUMA_CMU names it. Without it only the synthetic motions are measured, and no table is written.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cmu_table import CMU
-from phuma.cli.compare import kept_clips
-from phuma.clip import Clip
+from phuma.core.clip import Clip
 from phuma.curation import curate
 from phuma.dataset.category import GROUP_OF, TYPES, categorise
 from phuma.dataset.labels import type_of_text
+from phuma.pipelines.files_to_clips import all_kept_clips
 from phuma.sources import ReadCfg
-from phuma.sources.synth import generate
+from phuma.synth import generate
 from tables import markdown, save
 
 SEEDS = range(20)
@@ -56,7 +56,7 @@ def cmu_guesses() -> tuple[list[Guess], dict[str, dict[str, str]]]:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
         once += [str(path)] if digest not in seen else []
         seen.add(digest)
-    clips, failed = kept_clips(once, ReadCfg())
+    clips, failed = all_kept_clips(once, ReadCfg())
     assert not failed, failed
     out = []
     for clip in clips:
@@ -105,7 +105,7 @@ def words(rows: list[dict[str, str]]) -> list[object]:
     return [len(named), same, len(named) - same - none, none]
 
 
-def embedded() -> tuple[list[tuple[str, str]], float]:
+def synthetic() -> tuple[list[tuple[str, str]], float]:
     """(type, guess) of generated people, kept by curation or not, and milliseconds a clip."""
     clips: list[tuple[str, Clip]] = []
     for kind in TYPES:
@@ -116,7 +116,7 @@ def embedded() -> tuple[list[tuple[str, str]], float]:
 
 
 def main() -> None:
-    pairs, cost = embedded()
+    pairs, cost = synthetic()
     right = sum(a == b for a, b in pairs)
     if not (CMU / "labels.csv").exists():
         print(confusion(pairs))
@@ -142,7 +142,7 @@ def main() -> None:
         "tables below, not in the figures:",
         markdown(["", "clips", "type", "mean of types", "group", "mean of groups", "recordings"], summary),
         *tables,
-        f"Embedded motions, {len(SEEDS)} people of each type, {SECONDS:g} s, kept by curation or not: {right} of "
+        f"Synthetic motions, {len(SEEDS)} people of each type, {SECONDS:g} s, kept by curation or not: {right} of "
         f"{len(pairs)} as generated; {cost:.1f} ms a clip, with the joints' positions.",
         confusion(pairs),
         "Recordings' descriptions read as words, against the label: names the same type, another one, or none (then "

@@ -12,7 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from phuma.clip import Clip
+from phuma.core.clip import Clip
 from phuma.curation import curate
 from phuma.sources import read
 from tables import markdown, save

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from phuma import rotations as rot
 from phuma.body.choice import SmplShape, choose_body
+from phuma.core import rotations as rot
+from phuma.core.human_motion import HumanMotion
 from phuma.curation import curate
-from phuma.motion import HumanMotion
 from phuma.sources import bvh, read
-from phuma.sources.synth import generate
+from phuma.synth import generate
 from tables import markdown, save
 
 REPEATS = 5

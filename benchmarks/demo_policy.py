@@ -12,18 +12,17 @@ import tempfile
 from pathlib import Path
 
 from phuma.cli.demo import POLICY, STEPS, TRACKED
-from phuma.cli.train import Table
-from phuma.curation import curate
-from phuma.learning.config import PRESETS
-from phuma.learning.export import export_policy
-from phuma.learning.library import MotionLibrary, library_of
-from phuma.learning.torch_policy import policy_of_run
-from phuma.policies import judge_policy, load_policy
-from phuma.retargeting import retarget_motion
-from phuma.robot_file import load_robot_motion, save_robot_motion
+from phuma.cli.training_table import Table
+from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+from phuma.learning.deploy.onnx_export import export_policy
+from phuma.learning.deploy.torch_policy import policy_of_run
+from phuma.learning.motions.library import MotionLibrary, library_of
+from phuma.learning.recipes.recipe import recipe_named
+from phuma.pipelines.evaluate_policy import judge_policy, load_policy
+from phuma.pipelines.retarget import retarget
+from phuma.pipelines.train_policy import Budget, train_policy
 from phuma.robots import load_robot
-from phuma.sources.synth import generate
-from phuma.training import Budget, train_policy
+from phuma.synth import generate
 
 SEED = 0
 
@@ -36,12 +35,12 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     motion, policy = args.out / f"{TRACKED}.npz", args.out / "policy.onnx"
-    robot, curation = load_robot("g1"), curate(generate(TRACKED, seed=SEED).motion)
-    save_robot_motion(motion, retarget_motion(curation.motion, curation.contact, robot))
+    robot = load_robot("g1")
+    save_robot_motion(motion, retarget(generate(TRACKED, seed=SEED).motion, robot))
     library = library_of(robot, [(TRACKED, load_robot_motion(motion), None)])
     if not args.judge:
         learn(library, args.steps, policy)
-    total = judge_policy(load_policy(policy), library, full_collision=True, episodes=32)["total"]
+    total = judge_policy(load_policy(policy), library, physics_dt=0.005, episodes=32)["total"]
     print(f"{policy}: {policy.stat().st_size / 1e6:.2f} MB; {motion}: {motion.stat().st_size / 1e6:.2f} MB")
     print({name: total[name] for name in ("rollouts", "tracked", "success_0.5", "success_0.15")})
 
@@ -49,7 +48,7 @@ def main() -> None:
 def learn(library: MotionLibrary, steps: int, out: Path) -> None:
     with tempfile.TemporaryDirectory() as run:
         about = {"embedded": TRACKED, "seed": SEED}
-        folder = train_policy(library, run, PRESETS["cpu"], Budget(steps), about, tell=Table())
+        folder = train_policy(library, run, recipe_named("beyondmimic").settings(), Budget(steps), about, log=Table())
         export_policy(policy_of_run(folder, library.robot), out)
 
 

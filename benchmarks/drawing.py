@@ -10,13 +10,13 @@ from unittest.mock import patch
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.motion import Provenance
-from phuma.robot_motion import RobotMotion
+from phuma.core import rotations as rot
+from phuma.core.provenance import Provenance
+from phuma.core.robot_motion import RobotMotion
 from phuma.robots import Robot, load_robot
 from phuma.robots.meshes import PACKAGE, read_stl, visual_meshes
 from phuma.robots.shapes import Shape, robot_shapes
-from phuma.view import film, scene
+from phuma.viewer import film, scene
 from tables import markdown, save
 
 SIZE = (640, 480)

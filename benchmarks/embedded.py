@@ -1,4 +1,4 @@
-"""Curation of the embedded motions: what is kept of each clean type, and what share of each fault is rejected."""
+"""Curation of the synthetic motions: what is kept of each clean type, and what share of each fault is rejected."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections import Counter
 import numpy as np
 
 from phuma.cli.demo import draw_kinds
+from phuma.core.human_motion import HumanMotion
 from phuma.curation import CurateCfg, curate
-from phuma.motion import HumanMotion
-from phuma.sources.synth import FAULTS, KINDS, Synthetic, generate
-from phuma.view import style
+from phuma.synth import FAULTS, KINDS, Synthetic, generate
+from phuma.viewer import style
 from tables import PICTURES, markdown, save
 
 SEEDS = range(20)
@@ -31,7 +31,7 @@ def clean_rows(made: dict[str, list[Synthetic]]) -> tuple[list[list[object]], li
         verdicts.append([kind, f"{kept} of {len(clips)}", *medians, reasons])
         true = np.concatenate([p.contact[: len(r.motion)] for p, r in zip(people, results)])
         by_load = [curate(p.motion, CurateCfg(preset="dynamic")) for p in people]
-        found = [np.concatenate([r.contact.ratio > 0.5 for r in own]) for own in (results, by_load)]
+        found = [np.concatenate([r.contact.mask for r in own]) for own in (results, by_load)]
         ground = float(np.mean([r.ground - p.ground for p, r in zip(people, results)]))
         shares = [[f"{100 * f[true].mean():.1f}", f"{100 * true[f].mean():.1f}"] for f in found]
         contacts.append([kind, *shares[0], *shares[1], f"{100 * ground:+.1f}"])
@@ -77,7 +77,7 @@ def main() -> None:
     metrics = ["jerk, m/s^3", "contact", "pelvis min, m", "max, m", "pelvis to support, m", "spine1 to support, m"]
     save(
         "embedded",
-        "Curation of the embedded motions",
+        "Curation of the synthetic motions",
         f"{len(SEEDS)} people of each type, {SECONDS:g} s, preset `paper`. Medians of the metrics, and what failed:",
         markdown(["type", "kept", *metrics, "failed"], verdicts),
         "Contacts against the truth: of the samples (region, frame) that truly stand, how many have a contact ratio "

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from cmu_table import CMU
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
 from phuma.sources import read
 
 OPENED = (15, 55, 69, 75, 83, 135, 139)

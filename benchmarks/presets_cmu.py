@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cmu_table import CMU
 from halves import GROUPS, Recording, motions
-from phuma.clip import Verdict
+from phuma.core.clip import Verdict
 from phuma.curation import PRESETS, CurateCfg, curate
 from tables import markdown, save
 

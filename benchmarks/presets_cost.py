@@ -6,8 +6,8 @@ import os
 from functools import partial
 
 from curation_speed import cpu_seconds, long_walk, smplx_like
+from phuma.core.human_motion import HumanMotion
 from phuma.curation import PRESETS, CurateCfg, curate
-from phuma.motion import HumanMotion
 from tables import markdown, save
 
 

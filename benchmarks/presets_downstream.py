@@ -8,17 +8,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any, NamedTuple
 
 from cmu_table import CMU
 from halves import motions
-from phuma.clip import Clip
+from phuma.core.clip import Clip
 from phuma.curation import CurateCfg, curate
-from phuma.parallel import map_in_order
-from phuma.retargeting import DEFAULT_METHOD, FIVE, retarget_motion
+from phuma.pipelines.retarget import retarget
+from phuma.retargeting import DEFAULT_METHOD, FIVE
 from phuma.retargeting.measure import combine, measure
-from phuma.robots import load_robot
+from phuma.robots import cached_robot
+from phuma.runtime.process_pool import map_in_order
 from tables import markdown, save
 
 ROBOT = "g1"
@@ -52,12 +52,9 @@ class Scores(NamedTuple):
     """of the clip with the contacts of preset `dynamic`, judged by those of preset `paper`"""
 
 
-robot_of = cache(load_robot)
-
-
 def scores(piece: Piece) -> Scores:
-    robot = robot_of(ROBOT)
-    made = {p: retarget_motion(c.motion, c.contact, robot, DEFAULT_METHOD) for p, c in piece.clips.items()}
+    robot = cached_robot(ROBOT)
+    made = {p: retarget(c, robot, DEFAULT_METHOD) for p, c in piece.clips.items()}
     by_height = measure(replace(made["dynamic"], contact=made["paper"].contact), robot)
     return Scores({preset: dict(m.report["metrics"]) for preset, m in made.items()}, by_height)
 

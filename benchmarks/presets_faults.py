@@ -1,4 +1,4 @@
-"""What share of each fault the presets reject, put into embedded motions and into clips of the CMU recordings.
+"""What share of each fault the presets reject, put into synthetic motions and into clips of the CMU recordings.
 
 A fault goes into what the preset keeps of it clean; a clip is cut out of its recording first and judged as a recording
 of its own. A number as argument takes every so-many-th motion only. PHUMA_CMU names the folder of the recordings.
@@ -14,18 +14,18 @@ import numpy as np
 
 from cmu_table import CMU
 from halves import GROUPS, motions
+from phuma.core.human_motion import HumanMotion
 from phuma.curation import PRESETS, CurateCfg, curate
 from phuma.curation.pipeline import clip_spans
-from phuma.motion import HumanMotion
-from phuma.parallel import map_in_order
-from phuma.sources.synth import FAULTS, KINDS, generate
+from phuma.runtime.process_pool import map_in_order
+from phuma.synth import FAULTS, KINDS, generate
 from presets_cmu import by_eye
 from tables import markdown, save
 
 SEEDS = range(20)
 SECONDS = 4.0
 JOBS = 2
-EMBEDDED = "embedded"
+SYNTHETIC = "synthetic"
 
 
 class Piece(NamedTuple):
@@ -46,8 +46,8 @@ class Outcome(NamedTuple):
     """(preset, fault, strength) -> kept"""
 
 
-def embedded() -> list[Piece]:
-    return [Piece(EMBEDDED, generate(kind, SECONDS, seed).motion, seed) for kind in KINDS for seed in SEEDS]
+def synthetic() -> list[Piece]:
+    return [Piece(SYNTHETIC, generate(kind, SECONDS, seed).motion, seed) for kind in KINDS for seed in SEEDS]
 
 
 def real() -> list[Piece]:
@@ -98,16 +98,16 @@ def fault_table(outcomes: list[Outcome], preset: str) -> str:
 
 def main() -> None:
     every = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-    pieces = embedded() + (real() if (CMU / "labels.csv").exists() else [])
+    pieces = synthetic() + (real() if (CMU / "labels.csv").exists() else [])
     pieces = pieces[::every]
     outcomes = list(map_in_order(judge, pieces, JOBS))
     parts = []
-    for group in (EMBEDDED, *GROUPS):
+    for group in (SYNTHETIC, *GROUPS):
         own = [o for p, o in zip(pieces, outcomes) if p.group == group]
         good = [o for p, o in zip(pieces, outcomes) if p.group == group and p.good]
         if not own:
             continue
-        parts.append(f"## {group if group == EMBEDDED else f'CMU, {group} subjects'}: {len(own)} motions")
+        parts.append(f"## {group if group == SYNTHETIC else f'CMU, {group} subjects'}: {len(own)} motions")
         for preset in PRESETS:
             said = [f"Preset `{preset}` loses {lost(own, preset)} clean ones"]
             if len(good) < len(own):
@@ -117,11 +117,11 @@ def main() -> None:
     save(
         "presets_faults",
         "Faults by preset",
-        "Share rejected of motions with a fault put in, of those that the preset keeps clean. Embedded motions: "
+        "Share rejected of motions with a fault put in, of those that the preset keeps clean. Synthetic motions: "
         f"{len(SEEDS)} people of each type. CMU: all clips of recordings labelled feasible, bad recordings among them, "
         "each cut out and judged as a recording of its own; good by eye is what `benchmarks/verdicts.csv` does not "
-        "call bad. Limits were tuned on the subjects called tuned and on embedded motions; subjects called opened were "
-        "looked at later, those called unseen last.",
+        "call bad. Limits were tuned on the subjects called tuned and on synthetic motions; subjects called opened "
+        "were looked at later, those called unseen last.",
         *parts,
     )
 

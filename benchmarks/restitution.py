@@ -1,4 +1,4 @@
-"""Whether feet rest on a floor that throws back what falls on it: the speed of the ankles of a G1 that stands.
+"""Whether feet rest on a floor with restitution: the speed of the ankles of a G1 that stands.
 
 A floor of damping ratio z returns the share  e = exp(-2 z acos z / sqrt(1 - z^2))  of a speed.
 MuJoCo's own floor has z = 1.
@@ -10,8 +10,9 @@ import copy
 
 import numpy as np
 
-from phuma.learning.references import expand
-from phuma.learning.simulation.native import NativeSimulation
+from phuma.learning.env.task import Task
+from phuma.learning.motions.references import expand
+from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from tables import markdown, save
 from tracking import library_of_motions
 
@@ -34,9 +35,9 @@ def damping_ratio(share: float) -> float:
 def ankle_speed(share: float, steps: int, same_stiffness: bool) -> float:
     """rad/s, mean over ankles, robots and control steps. The floor's stiffness goes as 1 / (time constant z)^2."""
     library, _ = library_of_motions((("stand", 0),), "physink+collision@1")
-    references, robot = expand(library, [0], "feedforward"), library.robot
+    references, robot = expand(library, [0], Task(())), library.robot
     start = np.linspace(0, len(references) - LAST - 1, ROBOTS).astype(int)
-    simulation = NativeSimulation(robot, ROBOTS, steps)
+    simulation = MujocoSimulation(robot, ROBOTS, steps)
     model = copy.copy(simulation.model)
     z = damping_ratio(share)
     model.geom_solref[:] = USUAL / z if same_stiffness else USUAL, z
@@ -53,7 +54,7 @@ def ankle_speed(share: float, steps: int, same_stiffness: bool) -> float:
 def main() -> None:
     head = ["share returned", *(f"{20 / n:g} ms{how}" for how in ("", ", same stiffness") for n in STEPS)]
     rows = [[f"{e:g}", *(f"{ankle_speed(e, n, same):.2f}" for same in (False, True) for n in STEPS)] for e in SHARES]
-    save("restitution", "Feet on a floor that throws back", markdown(head, rows), NOTE)
+    save("restitution", "Feet on a floor with restitution", markdown(head, rows), NOTE)
 
 
 NOTE = (

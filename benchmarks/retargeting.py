@@ -8,9 +8,11 @@ from __future__ import annotations
 import sys
 
 from cmu_table import CMU
-from phuma.cli.compare import compare, kept_clips
-from phuma.clip import Clip
-from phuma.retargeting import FIVE, METHODS, retarget_motion
+from phuma.cli.compare import compare
+from phuma.core.clip import Clip
+from phuma.pipelines.files_to_clips import all_kept_clips
+from phuma.pipelines.retarget import retarget
+from phuma.retargeting import FIVE, METHODS
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from tables import markdown, save
@@ -32,7 +34,7 @@ BESIDE = {
 
 def unsettled(clips: list[Clip], robot: Robot, method: str) -> tuple[int, dict[str, float]]:
     """Motions whose solver had not settled, and the worst value of each metric over clips."""
-    made = [retarget_motion(c.motion, c.contact, robot, method) for c in clips]
+    made = [retarget(c, robot, method) for c in clips]
     worst = {name: min(m.report["metrics"][name] for m in made) for name in FIVE}
     return sum(any("settled" in f for f in m.report["flags"]) for m in made), worst
 
@@ -65,7 +67,7 @@ def main() -> None:
     if not (CMU / "labels.csv").exists():
         print(f"skipped: no CMU recordings at {CMU}; set PHUMA_CMU")
         return
-    clips, _ = kept_clips([str(CMU)], ReadCfg())
+    clips, _ = all_kept_clips([str(CMU)], ReadCfg())
     clips = clips[:: int(sys.argv[1])] if len(sys.argv) > 1 else clips
     for name in ("g1", "h1_2"):
         table_of(name, clips)

@@ -11,16 +11,16 @@ from math import inf
 import numpy as np
 
 from cmu_table import CMU
-from phuma.cli.compare import kept_clips
-from phuma.clip import Clip
+from phuma.core.clip import Clip
+from phuma.core.robot_motion import RobotMotion
+from phuma.core.skeleton import INDEX
+from phuma.pipelines.files_to_clips import all_kept_clips
 from phuma.retargeting import retarget_motion
+from phuma.retargeting.block import problem_points
 from phuma.retargeting.config import SolveCfg
 from phuma.retargeting.measure import combine
-from phuma.retargeting.part import problem_points
-from phuma.robot_motion import RobotMotion
 from phuma.robots import Robot, load_robot
 from phuma.robots.kinematics import point_positions
-from phuma.skeleton import INDEX
 from phuma.sources import ReadCfg
 from tables import markdown, save
 
@@ -41,7 +41,7 @@ def far_share(motions: list[RobotMotion], robot: Robot) -> float:
     """Percent of frames in which some keypoint is further than 20 cm from where it should be."""
     out = []
     for m in motions:
-        place = point_positions(robot, problem_points(robot), m.root_pos, m.root_quat, m.joint_pos)
+        place = point_positions(robot, problem_points(robot), m)
         human = m.human_joints[:, [INDEX[k] for k in robot.keypoints]]
         out.append(np.linalg.norm(place[:, : len(robot.keypoints)] - human, axis=-1).max(axis=1) > FAR)
     return 100 * float(np.mean(np.concatenate(out)))
@@ -53,7 +53,7 @@ def rows(clips: list[Clip], robot: Robot) -> list[list[str]]:
         cfg = SolveCfg(contact_speed=speed)
         motions = [retarget_motion(c.motion, c.contact, robot, cfg=cfg) for c in clips]
         total = combine([m.report["metrics"] for m in motions])
-        held = sum(m.contact_used.sum() for m in motions) / sum((c.contact.ratio > 0.5).sum() for c in clips)
+        held = sum(m.contact_used.sum() for m in motions) / sum(c.contact.mask.sum() for c in clips)
         told = "all are held" if speed == inf else f"{speed:g}"
         cells = [f"{total[name]:.3f}" if "residual" in name else f"{total[name]:.2f}" for name in SHOWN]
         out.append([told, f"{100 * held:.1f}", *cells, f"{far_share(motions, robot):.2f}"])
@@ -65,7 +65,7 @@ def main() -> None:
         print(f"skipped: no CMU recordings at {CMU}; set PHUMA_CMU")
         return
     every = int(sys.argv[1]) if len(sys.argv) > 1 else 4
-    clips, _ = kept_clips([str(CMU)], ReadCfg())
+    clips, _ = all_kept_clips([str(CMU)], ReadCfg())
     clips = clips[::every]
     head = ["let go from, m/s", "contacts held, %", *SHOWN.values(), "a joint further than 20 cm, frames"]
     parts = []

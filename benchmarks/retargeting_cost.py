@@ -1,6 +1,6 @@
 """What retargeting costs beside the solve: two processes at once, memory, the first start, and long motions.
 
-On embedded motions, so that no recordings are needed. A number as argument takes so many times less of everything. The
+On synthetic motions, so that no recordings are needed. A number as argument takes so many times less of everything. The
 package is imported where it is used: what importing it costs is measured here too.
 """
 
@@ -47,7 +47,7 @@ def serve_passes(people: int) -> None:
     from phuma.curation import curate
     from phuma.retargeting import retarget_motion
     from phuma.robots import load_robot
-    from phuma.sources.synth import KINDS, generate
+    from phuma.synth import KINDS, generate
 
     robot = load_robot(ROBOT)
     clips = [curate(generate(kind, 4.0, seed).motion).clips[0] for kind in KINDS for seed in range(people)]
@@ -66,7 +66,7 @@ def first_motion() -> None:
     import phuma.retargeting
     from phuma.curation import curate
     from phuma.robots import load_robot
-    from phuma.sources.synth import generate
+    from phuma.synth import generate
 
     clip = curate(generate("walk").motion).clips[0]
     robot = load_robot(ROBOT)
@@ -87,7 +87,7 @@ def one_length(seconds: float) -> None:
     from phuma.retargeting import FIVE, retarget_motion
     from phuma.retargeting.measure import combine
     from phuma.robots import load_robot
-    from phuma.sources.synth import generate
+    from phuma.synth import generate
 
     robot = load_robot(ROBOT)
     walk = curate(generate("walk", max(seconds, AT_LEAST), seed=3).motion)
@@ -254,7 +254,7 @@ def main(less: int) -> None:
     save(
         "retargeting_cost",
         "What retargeting costs",
-        f"Method `{DEFAULT_METHOD}` on the {ROBOT}, embedded motions, CPU seconds, one thread.",
+        f"Method `{DEFAULT_METHOD}` on the {ROBOT}, synthetic motions, CPU seconds, one thread.",
         "Processes at once, CPU seconds a clip of 120 frames, of the solve alone and of all (target, solve, metrics):",
         processes,
         ratio,

@@ -8,23 +8,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
 from cmu_table import CMU
-from phuma.clip import Clip
+from phuma.core.clip import Clip
+from phuma.core.human_motion import HumanMotion
+from phuma.core.robot_motion import RobotMotion
 from phuma.curation import curate
-from phuma.motion import HumanMotion
-from phuma.parallel import map_in_order
-from phuma.retargeting import DEFAULT_METHOD, FIVE, retarget_motion
+from phuma.pipelines.files_to_clips import people_in
+from phuma.pipelines.retarget import retarget
+from phuma.retargeting import DEFAULT_METHOD, FIVE
 from phuma.retargeting.dynamics import dynamics_report
 from phuma.retargeting.measure import combine
-from phuma.robot_motion import RobotMotion
-from phuma.robots import load_robot
-from phuma.sources import ReadCfg, find_recordings, read_all
-from phuma.sources.synth import FAULTS, KINDS, generate
+from phuma.robots import cached_robot
+from phuma.runtime.process_pool import map_in_order
+from phuma.sources import find_recordings
+from phuma.synth import FAULTS, KINDS, generate
 from tables import markdown, save
 
 JOBS = 2
@@ -36,7 +37,7 @@ FILTERS = {
     "base of support": ("pelvis_support", "spine_support"),
 }
 SECONDS = 4.0
-PEOPLE = 2  # of each embedded type
+PEOPLE = 2  # of each synthetic type
 CMU_STRIDE = 10  # of the kept clips, for faults
 FIVE_HEAD = [name.replace("_", "-") for name in FIVE]
 PHYSICS = {
@@ -69,21 +70,16 @@ class Case:
     seed: int
 
 
-robot_of = cache(load_robot)
-
-
 def physics(motion: RobotMotion) -> dict[str, float]:
     """What inverse dynamics says of the motion, frame by frame in the mean."""
-    report = dynamics_report(
-        robot_of(motion.robot), motion.root_pos, motion.root_quat, motion.joint_pos, fps=motion.fps
-    )
+    report = dynamics_report(cached_robot(motion.robot), motion)
     force = float(np.linalg.norm(report.residual[:, :3], axis=1).mean())
     return dict(zip(PHYSICS, (report.frames_over_limit, force, report.residual_moment)))
 
 
 def on_robots(clip: Clip, names: Sequence[str] = ROBOTS) -> Outcome:
     """The clip retargeted, whatever its verdict."""
-    made = {n: retarget_motion(clip.motion, clip.contact, robot_of(n), DEFAULT_METHOD) for n in names}
+    made = {n: retarget(clip, cached_robot(n), DEFAULT_METHOD) for n in names}
     return Outcome(
         failed=tuple(m.name for m in clip.verdict.measures if not m.passed),
         seconds=clip.motion.duration,
@@ -100,8 +96,8 @@ def with_fault(case: Case) -> Outcome:
 
 def cmu_clips() -> list[Clip]:
     """Every clip of the CMU recordings, kept or not."""
-    motions = (m for found in find_recordings([str(CMU)]) for m in read_all(found.path, ReadCfg()))
-    return [clip for motion in motions for clip in curate(motion).clips]
+    people = (person for found in find_recordings([str(CMU)]) for person in people_in(found.path))
+    return [clip for person in people for clip in person.clips]
 
 
 def not_settled(outcomes: Sequence[Outcome], robot: str) -> int:
@@ -135,7 +131,7 @@ def filter_table(outcomes: Sequence[Outcome], robot: str) -> str:
 
 
 def clean_people() -> list[HumanMotion]:
-    """Embedded motions that curation keeps."""
+    """Synthetic motions that curation keeps."""
     made = [generate(kind, SECONDS, seed).motion for kind in KINDS for seed in range(PEOPLE)]
     return [m for m in made if curate(m).clips[0].verdict.kept]
 
@@ -192,7 +188,7 @@ def main() -> None:
         *parts,
         "## Faults, g1",
         "Motions that curation keeps, with a fault put in; then curated, and retargeted even where curation rejects "
-        f"them. Strengths are slight, plain and gross. {len(people)} embedded motions:",
+        f"them. Strengths are slight, plain and gross. {len(people)} synthetic motions:",
         fault_table(people),
         f"{len(real)} clips of the CMU recordings:",
         fault_table(real),

@@ -8,25 +8,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from cmu_table import CMU
-from phuma.cli.compare import kept_clips
-from phuma.clip import Clip
-from phuma.parallel import map_in_order
-from phuma.retargeting import metrics, retarget_motion
+from phuma.core.clip import Clip
+from phuma.core.foot_contacts import in_contact
+from phuma.core.robot_motion import RobotMotion
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX
+from phuma.pipelines.files_to_clips import all_kept_clips
+from phuma.pipelines.retarget import retarget
+from phuma.retargeting import metrics
 from phuma.retargeting.dynamics import DynamicsReport, dynamics_report
 from phuma.retargeting.target import LINKS
-from phuma.robot_motion import RobotMotion
-from phuma.robots import Robot, load_robot
+from phuma.robots import Robot, cached_robot
 from phuma.robots.kinematics import point_positions, points_of
-from phuma.rotations import Array
-from phuma.skeleton import INDEX
+from phuma.runtime.process_pool import map_in_order
 from phuma.sources import ReadCfg
-from phuma.view import style
+from phuma.viewer import style
 from tables import PICTURES, markdown, save
 
 JOBS = 2
@@ -70,14 +71,13 @@ QUANTITIES = {
 }
 DRAWN = [*QUANTITIES][:9]
 Samples = dict[str, Array]
-robot_of = cache(load_robot)
 
 
 def points(motion: RobotMotion, robot: Robot) -> tuple[Array, Array]:
     """Keypoints (T, 13, 3) and soles (T, 4, 3) in the world."""
     body = np.concatenate([robot.keypoint_body, robot.sole_body])
     offset = np.concatenate([robot.keypoint_offset, robot.sole_point])
-    place = point_positions(robot, points_of(robot, body, offset), motion.root_pos, motion.root_quat, motion.joint_pos)
+    place = point_positions(robot, points_of(robot, body, offset), motion)
     return place[:, :-4], place[:, -4:]
 
 
@@ -113,11 +113,11 @@ def physics(report: DynamicsReport) -> Samples:
 def samples(item: tuple[Clip, str]) -> Samples:
     """Everything about one clip by one method."""
     clip, method = item
-    robot = robot_of(ROBOT)
-    motion = retarget_motion(clip.motion, clip.contact, robot, method)
+    robot = cached_robot(ROBOT)
+    motion = retarget(clip, robot, method)
     place, soles = points(motion, robot)
     q, fps = motion.joint_pos, motion.fps
-    stands = motion.contact > metrics.IN_CONTACT
+    stands = in_contact(motion.contact)
     return {
         "slip": 100 * metrics.slip_speeds(soles, motion.contact, fps),
         "height": 1000 * np.abs(soles[..., 2][stands]),
@@ -126,7 +126,7 @@ def samples(item: tuple[Clip, str]) -> Samples:
         "acceleration": np.abs(np.diff(q, n=2, axis=0)).ravel() * fps**2,
         "jerk": np.abs(np.diff(q, n=3, axis=0)).ravel() * fps**3,
         **errors(motion, robot, place),
-        **physics(dynamics_report(robot, motion.root_pos, motion.root_quat, q, fps)),
+        **physics(dynamics_report(robot, motion)),
     }
 
 
@@ -222,7 +222,7 @@ def main() -> None:
         print(f"skipped: no CMU recordings at {CMU}; set PHUMA_CMU")
         return
     every = int(sys.argv[1]) if len(sys.argv) > 1 else STRIDE
-    clips = kept_clips([str(CMU)], ReadCfg())[0][::every]
+    clips = all_kept_clips([str(CMU)], ReadCfg())[0][::every]
     spread = measure_all(clips)
     draw(spread)
     save(

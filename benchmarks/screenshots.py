@@ -25,7 +25,7 @@ def phuma(*words: str | Path) -> None:
 
 
 def make_dataset(folder: Path) -> Path:
-    """All types of embedded motion and some that are spoilt, on both robots."""
+    """All types of synthetic motion and some that are spoilt, on both robots."""
     phuma("synth", "--seconds", "4", "--out", folder / "people")
     for fault in ("jitter:40", "float:20", "tilt:12"):
         name = fault.split(":")[0]

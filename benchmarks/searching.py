@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from building import PAPER_CLIPS, SECONDS, generate_recordings
-from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.dataset.describe import save_description
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.search import METRICS, Search, facets, search
+from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from tables import markdown, save
 
 RECORDINGS = 11  # one of each type, built for real: where the rows come from

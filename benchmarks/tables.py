@@ -21,7 +21,7 @@ def markdown(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def save(name: str, title: str, *parts: str) -> None:
-    """Write docs/tables/NAME.md and print it."""
+    """Write NAME.md into docs/tables and print it."""
     TABLES.mkdir(parents=True, exist_ok=True)
     script = Path(sys.argv[0]).name
     machine = f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"

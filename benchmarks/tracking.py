@@ -1,5 +1,5 @@
-"""Policies trained on embedded motions and judged: one of each type, many motions at once, motions put on the robot in
-different ways, and with and without randomisation.
+"""Policies trained on synthetic motions and judged: one of each type, many motions at once, motions put on the robot in
+different ways, and with and without randomization.
 
     python benchmarks/tracking.py types|many|methods|disturbed|divergence|tables [--workers 2] [--folder DIR]
 
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
+STAGE = "policy"
 JUDGED = 10
 """times in a training"""
 KINDS = ("stand", "reach", "bend", "twist", "turn", "kick", "squat", "lunge", "jump", "walk", "run")
@@ -109,20 +110,18 @@ def train(training: Training, folder: Path) -> None:
     import torch
 
     torch.set_num_threads(1)
-    from phuma.learning.config import PRESETS
-    from phuma.learning.policy import info_of
-    from phuma.learning.run import RunFolder, RunInfo
-    from phuma.learning.trainer import Trainer
+    from phuma.learning.run.folder import RunFolder, run_info
+    from phuma.learning.run.runner import StageRunner
 
     library, motions = library_of_motions(training.motions, training.method)
     unseen = library_of_motions(training.unseen, training.method) if training.unseen else None
-    cfg = replace(PRESETS["cpu"], seed=training.seed, **training.cfg)
-    trainer = Trainer(library, cfg, threads=1)
+    cfg = settings(training)
+    trainer = StageRunner(library, cfg, STAGE, threads=1)
     run = RunFolder(run_folder(training, folder))
     if run.description.exists():
-        trainer.restore(run.load())
+        trainer.restore(run.load(STAGE))
     else:
-        run.begin(RunInfo(info_of(library.robot, cfg, {"benchmark": training.key}), cfg, len(library)))
+        run.begin(run_info(library.robot, cfg, len(library), {"benchmark": training.key}, ""))
     rows = done().get(training.key, [])
     cpu = rows[-1]["cpu_seconds"] if rows else 0.0
     clock = time.process_time()
@@ -134,7 +133,7 @@ def train(training: Training, folder: Path) -> None:
         cpu, clock = cpu + time.process_time() - clock, time.process_time()
         row = {
             "key": training.key, "part": part, "steps": trainer.steps, "cpu_seconds": round(cpu, 1),
-            "cfg": asdict(cfg), "method": training.method, "reward": told["reward"],
+            "cfg": flat(cfg), "method": training.method, "reward": told["reward"],
             "seen": judged(trainer, library, motions, training.episodes),
         }  # fmt: skip
         if unseen:
@@ -142,8 +141,10 @@ def train(training: Training, folder: Path) -> None:
         if training.disturbed:
             row["disturbed"] = judged(trainer, library, motions, training.episodes, noise=1.0, pushes=True)
         if part == JUDGED:
-            row["seen_training_physics"] = judged(trainer, library, motions, training.episodes, substeps=cfg.substeps)
-        run.save(trainer.snapshot())
+            row["seen_training_physics"] = judged(
+                trainer, library, motions, training.episodes, substeps=trainer.cfg.environment.substeps
+            )
+        run.save(STAGE, trainer.snapshot())
         with RESULTS.open("a") as f:
             f.write(json.dumps(row) + "\n")
         clock = time.process_time()
@@ -151,22 +152,42 @@ def train(training: Training, folder: Path) -> None:
         print(f"{training.key} {trainer.steps / 1e6:.2f}M {cpu:.0f} s SR@0.5 {total['success_0.5']:.0f}", flush=True)
 
 
+def settings(training: Training) -> Any:
+    """The preset for a CPU with the training's changes, whatever they concern."""
+    from phuma.learning.recipes.recipe import recipe_named
+
+    cfg = recipe_named("beyondmimic").settings(seed=training.seed)
+    stage = cfg.stages[STAGE]
+    concerns = {}
+    for concern in ("environment", "network", "algorithm"):
+        own = getattr(stage, concern)
+        concerns[concern] = replace(own, **{n: v for n, v in training.cfg.items() if hasattr(own, n)})
+    return replace(cfg, stages={STAGE: replace(stage, **concerns)})
+
+
+def flat(cfg: Any) -> dict[str, Any]:
+    """All settings of a run by their names, as results have always held them."""
+    stage = cfg.stages[STAGE]
+    return {
+        "algo": cfg.algo, "seed": cfg.seed, **asdict(stage.environment), **asdict(stage.network),
+        **asdict(stage.algorithm),
+    }  # fmt: skip
+
+
 def library_of_motions(motions: tuple[tuple[str, int], ...], method: str) -> tuple[Any, dict[str, Any]]:
     """The motions on the G1, as a library and by name."""
     from phuma.curation import CurateCfg, curate
-    from phuma.learning.library import library_of
-    from phuma.retargeting import retarget_motion
-    from phuma.retargeting.config import solving
+    from phuma.learning.motions.library import library_of
+    from phuma.pipelines.retarget import retarget
     from phuma.robots import load_robot
-    from phuma.sources.synth import generate
+    from phuma.synth import generate
 
     robot, (name, _, preset) = load_robot("g1"), method.partition(":")
     name, _, speed = name.partition("@")
     made = {}
     for kind, seed in motions:
         curation = curate(generate(kind, seed=seed).motion, CurateCfg(preset=preset or "paper"))
-        cfg = solving(float(speed) if speed else None)
-        made[f"{kind}_{seed}"] = retarget_motion(curation.motion, curation.contact, robot, name, cfg), kind
+        made[f"{kind}_{seed}"] = retarget(curation, robot, name, float(speed) if speed else None), kind
     return library_of(robot, ((name, motion, kind) for name, (motion, kind) in made.items())), made
 
 
@@ -182,17 +203,17 @@ def judged(
     """Success and errors of the policy's mean action, from the motions' first frames."""
     from phuma.dataset.category import GROUPS
     from phuma.evaluation import ERRORS, SHARES, judge, summarise
-    from phuma.learning.attempts import START, attempt
-    from phuma.learning.policy import info_of
-    from phuma.learning.simulation.native import NativeSimulation
-    from phuma.learning.task import Disturbances
-    from phuma.learning.torch_policy import TorchPolicy
+    from phuma.learning.deploy.policy import info_of
+    from phuma.learning.deploy.torch_policy import TorchPolicy
+    from phuma.learning.env.events import EventsCfg
+    from phuma.learning.run.rollouts import START, roll_out
+    from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 
-    def simulation(robots: int) -> NativeSimulation:
-        return NativeSimulation(library.robot, robots, substeps, threads=1)
+    def simulation(robots: int) -> MujocoSimulation:
+        return MujocoSimulation(library.robot, robots, substeps, threads=1)
 
-    policy = TorchPolicy(trainer.net, info_of(library.robot, trainer.cfg))
-    found = attempt(policy, library, simulation, episodes, Disturbances(noise=noise, pushes=pushes, start=START))
+    policy = TorchPolicy(trainer.net, info_of(library.robot, "beyondmimic", STAGE, trainer.cfg.environment))
+    found = roll_out(policy, library, simulation, episodes, EventsCfg(noise=noise, pushes=pushes, start=START))
     scores = [judge(r, motions[r.motion][0], library.robot, motions[r.motion][1]) for r in found]
     summary = summarise(scores, GROUPS)
 

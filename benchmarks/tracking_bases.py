@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma.learning.feedforward import BASES
-from phuma.learning.library import MotionLibrary
-from phuma.learning.references import expand
-from phuma.learning.simulation.model import CONTROL_RATE
-from phuma.learning.simulation.native import NativeSimulation
-from phuma.learning.task import Tracking
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.tracking import TrackingEnv
+from phuma.learning.motions.feedforward import BASES
+from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.motions.references import expand
+from phuma.learning.recipes.recipe import recipe_named
+from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
 from tables import markdown, save
 from tracking import KINDS, library_of_motions
@@ -19,21 +20,23 @@ SEEDS = (0, 1)
 CONTACTS = {"held": "", "let go": "@1", "dynamic": ":dynamic"}
 """What is done with feet that swing low; see tracking.py"""
 EVERY, LONGEST, EARLY = 20, 100, 10
-"""control steps: between first frames, until an attempt is no longer watched, and of the early reward"""
+"""control steps: between first frames, until an episode is no longer watched, and of the early reward"""
 
 
 def alone(library: MotionLibrary, base: str) -> tuple[dict[str, float], dict[str, float]]:
     """By type: control steps until a termination, at most LONGEST, and the mean reward a second of the first EARLY."""
-    references = expand(library, range(len(library)), base)
+    task = recipe_named("beyondmimic").task("policy", EnvironmentCfg(base=base))
+    references = expand(library, range(len(library)), task)
     starts = np.concatenate(
         [np.arange(first, last - LONGEST + 1, EVERY) for first, last in zip(references.first, references.last)]
     )
-    simulation = NativeSimulation(library.robot, len(starts), 2)
-    task = Tracking(library.robot, simulation, references, lambda rows: starts[rows], np.random.default_rng(0))
+    simulation = MujocoSimulation(library.robot, len(starts), 2)
+    rng = np.random.default_rng(0)
+    env = TrackingEnv(library.robot, simulation, task, references, lambda rows: starts[rows], rng)
     running, life = np.ones(len(starts), dtype=bool), np.zeros(len(starts))
     early = []
     for step in range(LONGEST):
-        told = task.step(np.zeros((len(starts), library.robot.n_joints), dtype=np.float32))
+        told = env.step(np.zeros((len(starts), library.robot.n_joints), dtype=np.float32))
         if step < EARLY:
             early.append(np.where(running, 50 * told.reward, np.nan))
         life += running
@@ -44,11 +47,10 @@ def alone(library: MotionLibrary, base: str) -> tuple[dict[str, float], dict[str
 
 
 def residuals(library: MotionLibrary) -> dict[str, float]:
-    """By type: mean force that nobody gives, in body weights."""
+    """By type: mean unactuated root residual, in body weights."""
     out: dict[str, list[float]] = {}
     for motion, kind in zip(library.motions, library.categories):
-        qpos = motion.astype(float)
-        forces = inverse_dynamics(library.robot, qpos, *derivatives(qpos, CONTROL_RATE))
+        forces = inverse_dynamics(library.robot, motion, derivatives(motion))
         out.setdefault(str(kind), []).append(float(np.linalg.norm(forces.residual[:, :3], axis=1).mean()))
     return {kind: float(np.mean(values)) for kind, values in out.items()}
 
@@ -77,7 +79,7 @@ def main() -> None:
         markdown(["type", *BASES], rows),
         "Feed-forward base, with feet held that count as standing; or let go where the human moves them at 1 m/s or "
         "faster (`--contact-speed 1`); or with contacts of preset `dynamic`. Mean reward a second (at most 5) of the "
-        f"first {EARLY} steps, and the force at the root that nobody gives, in body weights.",
+        f"first {EARLY} steps, and the unactuated root residual, in body weights.",
         markdown(head, by_contact),
     )
 

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from phuma.cli.main import main as phuma
-from phuma.robot_file import save_robot_motion
+from phuma.formats.robot_motion_file import save_robot_motion
 from tables import PICTURES
 from tracking import library_of_motions, run_folder, studies
 
@@ -30,7 +30,7 @@ def main() -> None:
             save_robot_motion(clip, motion)
             for kind, size in SIZES.items():
                 out = PICTURES / f"tracking_{training.name}.{kind}"
-                words = ["play", run_folder(training, args.folder), clip, "--full-collision", "--size", size]
+                words = ["play", run_folder(training, args.folder), clip, "--physics-dt", "0.005", "--size", size]
                 assert phuma([*map(str, words), "--render", str(out)]) == 0
 
 

@@ -1,5 +1,5 @@
-"""What the task costs beside its physics: environment steps a second with observations, rewards and resets, against
-`mujoco.rollout` alone on the very same states and targets; and the memory of a training with 512 robots."""
+"""What the task costs beside its physics: environment steps per second with observations, rewards and resets, against
+`mujoco.rollout` alone on the very same states and targets; and the memory of a training with 512 environments."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import time
 
 import numpy as np
 
-from phuma.learning.config import PRESETS
-from phuma.learning.library import MotionLibrary, library_of
-from phuma.learning.references import expand
-from phuma.learning.sampling import Sampler
-from phuma.learning.simulation.native import NativeSimulation
-from phuma.learning.task import Tracking
+from phuma.learning.env.tracking import TrackingEnv
+from phuma.learning.motions.library import MotionLibrary, library_of
+from phuma.learning.motions.references import expand
+from phuma.learning.motions.sampling import Sampler
+from phuma.learning.recipes.recipe import recipe_named
+from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+from phuma.pipelines.retarget import retarget
 from phuma.robots import load_robot
-from phuma.sources.synth import generate
-from phuma.workflow import retarget
+from phuma.synth import generate
 from tables import markdown, save
 
 STEPS, REPEATS = 40, 5
@@ -33,10 +33,13 @@ def motions() -> MotionLibrary:
 def measured(library: MotionLibrary, robots: int, threads: int) -> list[object]:
     """Environment steps a second, in the median of repeats, wall and CPU, and the same of the physics alone."""
     rng = np.random.default_rng(0)
-    references = expand(library, range(len(library)), PRESETS["cpu"].base)
-    simulation = NativeSimulation(library.robot, robots, PRESETS["cpu"].substeps, threads)
+    recipe = recipe_named("beyondmimic")
+    cfg = recipe.settings().stages["policy"].environment
+    task = recipe.task("policy", cfg)
+    references = expand(library, range(len(library)), task)
+    simulation = MujocoSimulation(library.robot, robots, cfg.substeps, threads)
     sampler = Sampler(references, rng)
-    task = Tracking(library.robot, simulation, references, sampler.draw, rng, on_step=sampler.record)
+    env = TrackingEnv(library.robot, simulation, task, references, sampler.draw, rng, on_step=sampler.record)
     actions = [0.2 * rng.standard_normal((robots, library.robot.n_joints), dtype=np.float32) for _ in range(STEPS)]
     inputs: list[tuple[np.ndarray, np.ndarray]] = []
     step = simulation.step
@@ -49,7 +52,7 @@ def measured(library: MotionLibrary, robots: int, threads: int) -> list[object]:
     ratios, rates = [], []
     for repeat in range(REPEATS + 1):
         inputs.clear()
-        whole = timed(lambda: [task.step(action) for action in actions])
+        whole = timed(lambda: [env.step(action) for action in actions])
         bare = timed(lambda: [simulation.bare(*pair) for pair in inputs])
         if repeat:  # the first warms up
             rates.append([robots * STEPS / t for t in (*whole, *bare)])
@@ -78,10 +81,11 @@ def timed(work) -> tuple[float, float]:
 def training_memory(robots: int) -> str:
     """Peak of a process that trains two iterations, GB."""
     code = (
-        "import resource, sys; sys.path.insert(0, 'benchmarks'); from dataclasses import replace\n"
-        "from tracking_speed import motions; from phuma.learning.config import PRESETS\n"
-        "from phuma.learning.trainer import Trainer\n"
-        f"t = Trainer(motions(), replace(PRESETS['cpu'], environments={robots})); t.iterate(); t.iterate()\n"
+        "import resource, sys; sys.path.insert(0, 'benchmarks')\n"
+        "from tracking_speed import motions; from phuma.learning.recipes.recipe import recipe_named\n"
+        "from phuma.learning.run.runner import StageRunner\n"
+        f"cfg = recipe_named('beyondmimic').settings().with_environment(environments={robots})\n"
+        "t = StageRunner(motions(), cfg, 'policy'); t.iterate(); t.iterate()\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -92,8 +96,12 @@ def main() -> None:
     library = motions()
     cores = os.cpu_count() or 1
     rows = [measured(library, robots, threads) for robots in (256, 512) for threads in sorted({1, cores})]
-    head = ["robots", "threads", "steps/s", "physics alone", "share, %", "steps/CPU s", "physics alone", "share, %"]
-    memory = f"Peak memory of a training with 512 robots, networks and storage included: {training_memory(512)}."
+    head = [
+        "environments",
+        "threads",
+        *(h for s in ("s", "CPU s") for h in (f"steps/{s}", "physics alone", "share, %")),
+    ]
+    memory = f"Peak memory of a training with 512 environments, networks and storage included: {training_memory(512)}."
     note = (
         f"Median of {REPEATS} repeats of {STEPS} control steps of 20 ms (two physics steps), on motions of four types "
         "with random actions. Physics alone is `mujoco.rollout` on the same states and targets."

@@ -161,8 +161,8 @@ SEEDS = (
     "shares in percent. Judged at 5 ms with all collision shapes. Errors are of successful rollouts (0.5 m)."
 )
 ASKED = (
-    "What each way asks of the robot: the metrics of retargeting in percent, and the mean force at the root that "
-    "nobody gives while a foot is on the ground, in body weights. Errors above are against that motion, not against "
+    "What each way asks of the robot: the metrics of retargeting in percent, and the mean unactuated root residual "
+    "while a foot is on the ground, in body weights. Errors above are against that motion, not against "
     "the person."
 )
 TABLES: dict[str, Callable[[Rows], None]] = {
@@ -179,6 +179,6 @@ TABLES: dict[str, Callable[[Rows], None]] = {
         "tracking_divergence", "How far the policy may change in an update", "divergence", ("seen",)
     ),
     "disturbed": compared(
-        "tracking_disturbed", "Trained with and without randomisation", "training", ("seen", "disturbed")
+        "tracking_disturbed", "Trained with and without randomization", "training", ("seen", "disturbed")
     ),
 }

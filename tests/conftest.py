@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from phuma.body import open_body
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
 from tests.motions import smooth_motion
 
 ROOT = Path(__file__).parents[1]
@@ -16,10 +17,12 @@ ROOT = Path(__file__).parents[1]
 CMU = Path(os.environ.get("PHUMA_CMU", ROOT.parent / "shared" / "data" / "cmu"))
 
 
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path_factory, monkeypatch):
-    """No test reads or writes the user's cache."""
-    monkeypatch.setenv("PHUMA_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory):
+    """No test reads or writes the user's cache, nor does what tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PHUMA_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +35,12 @@ def cmu() -> Path:
 @pytest.fixture
 def motion() -> HumanMotion:
     return smooth_motion(open_body(), frames=60)
+
+
+@pytest.fixture(params=["numpy", "torch"])
+def tensor(request):
+    """Turns numbers into single precision of one library, then of the other: laws hold in both."""
+    if request.param == "numpy":
+        return lambda numbers: np.array(numbers, dtype=np.float32)
+    torch = pytest.importorskip("torch")
+    return lambda numbers: torch.from_numpy(np.array(numbers, dtype=np.float32))

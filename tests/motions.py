@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma import rotations as rot
 from phuma.body import Body
-from phuma.motion import HumanMotion, Provenance
-from phuma.skeleton import N_JOINTS, REST_TO_WORLD
+from phuma.core import rotations as rot
+from phuma.core.human_motion import HumanMotion
+from phuma.core.provenance import Provenance
+from phuma.core.skeleton import N_JOINTS, REST_TO_WORLD
 
 
 def smooth_motion(

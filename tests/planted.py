@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma import rotations as rot
 from phuma.body import Body
-from phuma.motion import HumanMotion, Provenance
-from phuma.rotations import Array
-from phuma.skeleton import INDEX, N_JOINTS, REST_TO_WORLD
+from phuma.core import rotations as rot
+from phuma.core.human_motion import HumanMotion
+from phuma.core.provenance import Provenance
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, N_JOINTS, REST_TO_WORLD
 
 SIDES = ("left", "right")
 

@@ -7,9 +7,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from phuma.building import BuildCfg, WorkCfg, build_dataset
+from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.sources import amass_smplx
-from phuma.sources.synth import FAULTS, generate
+from phuma.synth import FAULTS, generate
 
 ROBOTS = ("g1", "h1_2")
 HOSTILE = "<script>alert(1)<"

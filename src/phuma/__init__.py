@@ -45,36 +45,38 @@ __all__ = [
 
 if TYPE_CHECKING:
     from phuma.body import Body, OpenShape, open_body
-    from phuma.clip import Clip, Verdict
-    from phuma.clipfile import load_clip, save_clip
-    from phuma.contact import FootContacts
+    from phuma.core.clip import Clip, Verdict
+    from phuma.core.foot_contacts import FootContacts
+    from phuma.core.human_motion import HumanMotion
+    from phuma.core.provenance import Provenance
+    from phuma.core.robot_motion import RobotMotion
     from phuma.curation import CurateCfg, Curation, curate
     from phuma.dataset.dataset import Dataset, open_dataset
     from phuma.errors import PhumaError
-    from phuma.motion import HumanMotion, Provenance
-    from phuma.robot_file import load_robot_motion, save_robot_motion
-    from phuma.robot_motion import RobotMotion
+    from phuma.formats.clip_file import load_clip, save_clip
+    from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+    from phuma.pipelines.retarget import retarget, robot_metrics
     from phuma.robots import load_robot
     from phuma.sources import ReadCfg, read, read_all
-    from phuma.sources.synth import generate
-    from phuma.workflow import retarget, robot_metrics
+    from phuma.synth import generate
 
 # Where each name lives. It is loaded when first used, so that `import phuma` and `phuma --help` cost nothing.
 _HOMES = {
     "phuma.body": ("Body", "OpenShape", "open_body"),
-    "phuma.clip": ("Clip", "Verdict"),
-    "phuma.clipfile": ("load_clip", "save_clip"),
-    "phuma.contact": ("FootContacts",),
+    "phuma.core.clip": ("Clip", "Verdict"),
+    "phuma.formats.clip_file": ("load_clip", "save_clip"),
+    "phuma.core.foot_contacts": ("FootContacts",),
     "phuma.curation": ("CurateCfg", "Curation", "curate"),
     "phuma.dataset.dataset": ("Dataset", "open_dataset"),
     "phuma.errors": ("PhumaError",),
-    "phuma.motion": ("HumanMotion", "Provenance"),
-    "phuma.robot_file": ("load_robot_motion", "save_robot_motion"),
-    "phuma.robot_motion": ("RobotMotion",),
+    "phuma.core.human_motion": ("HumanMotion",),
+    "phuma.core.provenance": ("Provenance",),
+    "phuma.formats.robot_motion_file": ("load_robot_motion", "save_robot_motion"),
+    "phuma.core.robot_motion": ("RobotMotion",),
     "phuma.robots": ("load_robot",),
     "phuma.sources": ("ReadCfg", "read", "read_all"),
-    "phuma.sources.synth": ("generate",),
-    "phuma.workflow": ("retarget", "robot_metrics"),
+    "phuma.synth": ("generate",),
+    "phuma.pipelines.retarget": ("retarget", "robot_metrics"),
 }
 
 

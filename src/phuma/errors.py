@@ -13,6 +13,7 @@ EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolc
     "trimesh": "view",
     "onnx": "learn",
     "onnxruntime": "learn",
+    "onnxscript": "learn",
     "tensorboard": "learn",
     "torch": "learn",
     "mujoco_warp": "warp",

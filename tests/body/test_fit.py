@@ -3,11 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from phuma import rotations as rot
 from phuma.body import OPEN_SPACE, OpenShape, ShapeSpace, open_body
 from phuma.body.choice import SmplShape, choose_body
 from phuma.body.fit import fit_open_shape
-from phuma.skeleton import N_JOINTS
+from phuma.core import rotations as rot
+from phuma.core.skeleton import N_JOINTS
 from tests.planted import squat, walk
 
 
@@ -43,10 +43,10 @@ def test_the_average_body_stays_when_nothing_is_known() -> None:
 def test_a_constant_shift_or_turn_of_the_world_changes_nothing() -> None:
     motion = walk(open_body(OpenShape(stature=1.85)))
     shape, _ = fit_open_shape(motion.root_pos, motion.joint_quat, 30.0)
-    turn = rot.from_axis("z", 1.1)
+    yaw = rot.from_axis("z", 1.1)
     quat = motion.joint_quat.copy()
-    quat[:, 0] = rot.multiply(turn, quat[:, 0])
-    other, _ = fit_open_shape(rot.rotate(turn, motion.root_pos) + np.array([5, -3, 1]), quat, 30.0)
+    quat[:, 0] = rot.multiply(yaw, quat[:, 0])
+    other, _ = fit_open_shape(rot.rotate(yaw, motion.root_pos) + np.array([5, -3, 1]), quat, 30.0)
     assert other.lengths() == pytest.approx(shape.lengths(), abs=1e-6)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from phuma.body import OpenShape, open_body
-from phuma.skeleton import INDEX, JOINTS, MIRROR_JOINTS, MIRROR_SOLE, POINTS_PER_REGION, REGIONS
+from phuma.core.skeleton import INDEX, JOINTS, MIRROR_JOINTS, MIRROR_SOLE, POINTS_PER_REGION, REGIONS
 from phuma.sources import read
 from tests.motions import smooth_motion
 from tests.sources.bvh_files import CONVENTIONS, bvh_text

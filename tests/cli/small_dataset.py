@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from phuma.building import BuildCfg, build_dataset
 from phuma.cli.main import main
 from phuma.dataset.builder import Runner
-from phuma.parallel import Done
+from phuma.pipelines.build_dataset import BuildCfg, build_dataset
+from phuma.runtime.process_pool import Done
 from phuma.sources import bvh
-from phuma.sources.synth import generate
+from phuma.synth import generate
 
 
 def run(capsys, *args) -> tuple[int, str, str]:

@@ -13,6 +13,8 @@ from phuma.cli.main import main
 from phuma.robots import load_robot
 from tests.dataset.tiny import ODD, built, copied, edit_description, rows_on_disk
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def fresh(tmp_path_factory) -> Path:

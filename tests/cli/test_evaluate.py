@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,23 +21,28 @@ import torch
 
 from phuma.cli.evaluate import write_rollouts
 from phuma.cli.main import main
-from phuma.learning.attempts import attempt
-from phuma.learning.export import export_policy
-from phuma.learning.references import expand
-from phuma.learning.run import RunFolder
-from phuma.learning.simulation.native import NativeSimulation
-from phuma.learning.task import Disturbances
-from phuma.learning.trainer import Trainer
-from phuma.policies import dataset_library, judge_rollouts, load_policy, try_out
+from phuma.core.rollout import Rollout
+from phuma.formats.rollout_file import load_rollout
+from phuma.learning.deploy.onnx_export import export_policy
+from phuma.learning.deploy.policy import info_of
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.events import EventsCfg
+from phuma.learning.env.task import Task
+from phuma.learning.motions.references import expand
+from phuma.learning.run.folder import RunFolder, run_info
+from phuma.learning.run.rollouts import roll_out
+from phuma.learning.run.runner import StageRunner
+from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+from phuma.pipelines.evaluate_policy import dataset_library, judge_rollouts, load_policy, try_out
 from phuma.robots import load_robot
-from phuma.rollout import Rollout
-from phuma.rollout_file import load_rollout
 from tests.cli.small_dataset import run
-from tests.cli.tracking_dataset import STEPS, make_dataset, train_tiny
-from tests.learning.motions import dip
-from tests.learning.motions import library as library_with
+from tests.cli.tracking_dataset import STAGE, STEPS, make_dataset, tiny_cfg, train_tiny
+from tests.learning.sample_motions import dip
+from tests.learning.sample_motions import library as library_with
 
-DOCS = Path(__file__).parents[2] / "docs" / "learning.md"
+pytestmark = pytest.mark.slow
+
+DOCS = Path(__file__).parents[2] / "docs" / "formats" / "policy.md"
 SEEN = "clip IN ('still', 'down')"
 
 
@@ -82,7 +86,7 @@ def test_json_is_one_object_as_agreed(capsys, dataset, trained):
 
 
 def test_for_a_person_there_are_the_table_the_worst_and_the_physics(capsys, dataset, trained):
-    code, out, _ = run(capsys, "evaluate", trained, dataset, "--full-collision", "--noise", "1", "--pushes")
+    code, out, _ = run(capsys, "evaluate", trained, dataset, "--physics-dt", "0.005", "--noise", "1", "--pushes")
     assert code == 0
     assert "1 motions of the test split, 1 rollouts; physics steps of 5 ms, all collision shapes, noise 1 times" in out
     assert f"{trained}: beyondmimic for g1 after {STEPS} environment steps" in out
@@ -105,7 +109,7 @@ def test_what_was_judged_can_be_read_again(capsys, dataset, trained, tmp_path):
 
 def test_rollouts_of_a_stranger_s_clips_stay_in_their_folder(tmp_path):
     frames = np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1)), np.zeros((2, 1))
-    rollouts = [Rollout(name, "g1", ("knee",), 50.0, *frames) for name in ("../../a b", "../../a/b", "..", "/etc/x")]
+    rollouts = [Rollout("g1", ("knee",), 50.0, *frames, name) for name in ("../../a b", "../../a/b", "..", "/etc/x")]
     write_rollouts(tmp_path / "in" / "out", rollouts)
     assert os.listdir(tmp_path) == ["in"]
     assert os.listdir(tmp_path / "in") == ["out"]
@@ -142,10 +146,9 @@ def test_wrong_calls_are_told(capsys, dataset, trained, options, said):
 def test_a_file_acts_as_the_run_does(dataset, trained, tmp_path, base, future):
     library = dataset_library(dataset, load_robot("g1"), SEEN)
     folder = RunFolder(tmp_path / "run")
-    info = RunFolder(trained).info()
-    cfg = replace(info.cfg, base=base, future=future)
-    folder.begin(replace(info, policy=replace(info.policy, base=base, future=future), cfg=cfg))
-    folder.save(Trainer(library, cfg).snapshot())
+    cfg = tiny_cfg(base=base, future=future)
+    folder.begin(run_info(library.robot, cfg, len(library), {}, ""))
+    folder.save(STAGE, StageRunner(library, cfg, STAGE).snapshot())
     ours = lively(load_policy(folder.root))
     export_policy(ours, tmp_path / "policy.onnx")
     theirs = load_policy(tmp_path / "policy.onnx")
@@ -155,8 +158,7 @@ def test_a_file_acts_as_the_run_does(dataset, trained, tmp_path, base, future):
     largest = 0.0
 
     class Both:
-        def __init__(self):
-            self.base = base
+        info = ours.info
 
         def act(self, observation, features):
             nonlocal largest
@@ -165,7 +167,7 @@ def test_a_file_acts_as_the_run_does(dataset, trained, tmp_path, base, future):
             largest = max(largest, np.abs(action).max())
             return action
 
-    assert list(attempt(Both(), library, lambda n: NativeSimulation(library.robot, n, 2, threads=1)))
+    assert list(roll_out(Both(), library, lambda n: MujocoSimulation(library.robot, n, 2, threads=1)))
     assert largest > 0.1
 
 
@@ -229,10 +231,10 @@ def other_gains(model):
     [
         (lambda m: changed(m, format=None), "is no policy of ours: it has no metadata of phuma-policy"),
         (lambda m: changed(m, format='"theirs"'), "format is 'theirs', expected 'phuma-policy'"),
-        (lambda m: changed(m, format_version="2"), "is of version 2, newer than this program's 1"),
+        (lambda m: changed(m, format_version="3"), "is of version 3, newer than this program's 2"),
         (lambda m: changed(m, action_scale=None), "has no 'action_scale' in its metadata"),
         (lambda m: changed(m, default_pose="[0, 1]"), "default_pose has 2 values; 29 finite ones are needed"),
-        (lambda m: changed(m, base='"magic"'), "base is 'magic'; there are: default"),
+        (lambda m: changed(m, base='"magic"'), "base is 'magic'; there are: feedforward"),
         (lambda m: changed(m, joint_names="{"), "has metadata that is damaged"),
         (lambda m: changed(m, future="false"), "while its metadata says"),
         (narrower, "policy.onnx: "),
@@ -270,7 +272,7 @@ def test_the_same_policy_gives_the_same_file(trained, exported, tmp_path):
 def test_a_motions_file_and_the_documented_code_feed_the_policy_as_the_simulation_does(
     capsys, dataset, trained, tmp_path
 ):
-    """From the file, the metadata and the robot's state alone, by the code in docs/learning.md."""
+    """From the file, the metadata and the robot's state alone, by the code in docs/formats/policy.md."""
     policy = lively(load_policy(trained))
     export_policy(policy, tmp_path / "policy.onnx")
     file = tmp_path / "motion.npz"
@@ -287,13 +289,13 @@ def test_a_motions_file_and_the_documented_code_feed_the_policy_as_the_simulatio
     library = dataset_library(dataset, load_robot("g1"), "clip = 'down'")
     targets = []
 
-    class Recording(NativeSimulation):
+    class Recording(MujocoSimulation):
         def step(self, target):
             targets.append(target.copy())
             super().step(target)
 
     class Deployed:
-        base = policy.base
+        info = policy.info
         action = np.zeros(29)
 
         def act(self, observation, features):
@@ -304,7 +306,7 @@ def test_a_motions_file_and_the_documented_code_feed_the_policy_as_the_simulatio
             )  # fmt: skip
             np.testing.assert_allclose(fed["proprioception"], observation["proprioception"], atol=1e-5)
             np.testing.assert_allclose(fed["goal"], observation["goal"], atol=1e-5)
-            np.testing.assert_array_equal(fed["future"], features[observation["future"]])
+            np.testing.assert_array_equal(fed["future"], features["future"][observation["future"]])
             action, target = session.run(["action", "target"], {i.name: fed[i.name] for i in session.get_inputs()})
             self.action = action[0]
             aimed.append(target[0])
@@ -316,7 +318,7 @@ def test_a_motions_file_and_the_documented_code_feed_the_policy_as_the_simulatio
         simulation.append(Recording(library.robot, robots, 2, threads=1))
         return simulation[0]
 
-    (rollout,) = attempt(Deployed(), library, simulate, disturbances=Disturbances())
+    (rollout,) = roll_out(Deployed(), library, simulate, events=EventsCfg())
     assert len(targets) == len(aimed) >= len(rollout) - 1 > 10
     np.testing.assert_allclose(np.concatenate(targets), aimed, atol=1e-6)
     np.testing.assert_array_equal(motion["joint_names"], library.robot.joint_names)
@@ -350,12 +352,17 @@ def test_what_is_handed_on_is_not_written_over_something_else(capsys, dataset, t
 def test_inspect_tells_a_run_a_policy_and_a_motion_for_it(capsys, dataset, trained, exported, tmp_path):
     motion = tmp_path / "motion.npz"
     assert run(capsys, "policy", "motion", exported, dataset / "clips" / "down.npz", "--out", motion)[0] == 0
+    arrays, older = dict(np.load(motion)), tmp_path / "version_1.npz"
+    assert int(arrays["version"]) == 2
+    np.savez(older, **({"rate": arrays.pop("fps")} | arrays | {"version": np.array(1)}))
     for file, says in (
         (trained, "beyondmimic for g1, 29 joints, base feedforward, sees the future"),
-        (trained, "learns   2 motions with 8 robots at a time, seed 0, without randomisation"),
+        (trained, "policy   2 motions in 8 environments at a time, seed 0, without randomization"),
         (exported, f"trained  {STEPS} environment steps"),
         (exported, "data     dataset g1, split train, id "),
         (motion, "motion for a policy: down on g1"),
+        (motion, "frames at 50 Hz"),
+        (older, "frames at 50 Hz"),
     ):
         code, out, _ = run(capsys, "inspect", file)
         assert (code, says in out) == (0, True), out
@@ -365,11 +372,11 @@ def test_inspect_tells_a_run_a_policy_and_a_motion_for_it(capsys, dataset, train
 
 
 def test_a_robot_that_does_what_the_motion_shows_is_a_success_however_long_it_lasts(dataset, trained):
-    """Attempts end with their motion, not after the ten seconds that they last in training."""
+    """Episodes end with their motion, not after the ten seconds that they last in training."""
     library = library_with(load_robot("g1"), long=dip(load_robot("g1"), 12.0))
-    references = expand(library, [0], "default")
+    references = expand(library, [0], Task((), base="default"))
 
-    class Puppet(NativeSimulation):
+    class Puppet(MujocoSimulation):
         frame = 0
 
         def step(self, target):
@@ -378,8 +385,7 @@ def test_a_robot_that_does_what_the_motion_shows_is_a_success_however_long_it_la
             self.reset(np.arange(1), references.state[np.array([self.frame])])
 
     class Idle:
-        base = "default"
-
+        info = info_of(load_robot("g1"), "beyondmimic", "policy", EnvironmentCfg(base="default"))
         asked = 0
 
         def act(self, observation, features):
@@ -387,7 +393,7 @@ def test_a_robot_that_does_what_the_motion_shows_is_a_success_however_long_it_la
             np.testing.assert_array_equal(observation["goal"][0, :29], references.state.joint_pos[self.asked])
             return np.zeros((1, 29), dtype=np.float32)
 
-    (rollout,) = attempt(Idle(), library, lambda n: Puppet(library.robot, n, 1, threads=1), disturbances=Disturbances())
+    (rollout,) = roll_out(Idle(), library, lambda n: Puppet(library.robot, n, 1, threads=1), events=EventsCfg())
     assert (len(rollout), rollout.terminated_at) == (601, None)
     total = judge_rollouts([rollout], library)["total"]
     assert total["success_0.15"] == 100

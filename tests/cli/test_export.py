@@ -1,9 +1,10 @@
-"""`phuma export` as a user runs it. The layouts themselves are in tests/dataset/formats."""
+"""`phuma export` as a user runs it. The layouts themselves are in tests/dataset/exchange."""
 
 from __future__ import annotations
 
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,11 +14,13 @@ import pytest
 pytest.importorskip("duckdb")
 
 import phuma
-from phuma.dataset.formats import FORMATS
-from phuma.robot_file import save_robot_motion
+from phuma.dataset.exchange import FORMATS
+from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.robots import load_robot
 from tests.cli.small_dataset import build_small, run
-from tests.dataset.formats.made_up import UNITREE, isaaclab_bodies, isaaclab_joints, made_up
+from tests.dataset.exchange.made_up import UNITREE, isaaclab_bodies, isaaclab_joints, made_up
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +168,18 @@ def test_a_list_with_foreign_folders_removes_none_of_them(capsys, tmp_path, data
     assert run(capsys, "export", dataset, "--format", "csv", "--out", tmp_path / "x")[0] == 0
     assert (tmp_path / "precious").exists()
     assert (tmp_path / "x" / "export.json").exists()
+
+
+def test_a_library_that_is_missing_is_named_before_an_earlier_export_is_replaced(
+    capsys, tmp_path, dataset, monkeypatch
+):
+    run(capsys, "export", dataset, "--format", "csv", "--out", tmp_path / "x")
+    before = files_below(tmp_path / "x")
+    monkeypatch.setitem(sys.modules, "torch", None)
+    code, _, err = run(capsys, "export", dataset, "--format", "protomotions", "--out", tmp_path / "x")
+    assert code == 2
+    assert "format 'protomotions' needs torch, which is not installed. Run: pip install 'phuma[learn]'" in err
+    assert files_below(tmp_path / "x") == before != set()
 
 
 def test_motions_without_a_dataset(capsys, tmp_path):

@@ -12,15 +12,17 @@ import pytest
 pytest.importorskip("duckdb")
 
 import phuma
-from phuma.building import BuildCfg, build_dataset
 from phuma.dataset.describe import load_description, save_description
-from phuma.dataset.formats import export_motion
+from phuma.dataset.exchange import export_motion
 from phuma.dataset.record import file_sha256
 from phuma.dataset.split import split_of
+from phuma.pipelines.build_dataset import BuildCfg, build_dataset
 from phuma.retargeting.measure import measure
 from phuma.robots import load_robot
 from tests.cli.small_dataset import build_small, here, run, write_sources
-from tests.dataset.formats.made_up import made_up
+from tests.dataset.exchange.made_up import made_up
+
+pytestmark = pytest.mark.slow
 
 NO_HUMAN_NEEDED = (
     "feasibility", "non_penetration_all", "joint_jerk", "self_penetration", "torque_peak", "torque_over",

@@ -18,20 +18,22 @@ from phuma.cli import demo
 from phuma.cli.demo import POLICY, TRACKED
 from phuma.cli.play import pieces_of
 from phuma.dataset.dataset import Dataset
-from phuma.learning.config import PRESETS
-from phuma.policies import load_policy, try_out
-from phuma.robot_file import load_robot_motion, save_robot_motion
+from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+from phuma.formats.rollout_file import load_rollout, save_rollout
+from phuma.pipelines.evaluate_policy import load_policy, try_out
 from phuma.robots import load_robot
-from phuma.rollout_file import load_rollout, save_rollout
 from tests.cli.small_dataset import run
-from tests.cli.tracking_dataset import STEPS, TINY
+from tests.cli.tracking_dataset import CHECKPOINT, PRESETS, STEPS, TINY
 from tests.dataset.tiny import copied, edit_manifest
-from tests.learning.motions import dip, library
+from tests.learning.sample_motions import dip, library
 from tests.report_dataset import built
-from tests.view.serving import Page
-from tests.view.test_film import can_draw
+from tests.viewer.serving import Page
+from tests.viewer.test_film import can_draw
+from tests.waiting import PATIENCE
 
 iio = pytest.importorskip("imageio.v3")
+
+pytestmark = pytest.mark.slow
 POLICY_FILE, MOTION = POLICY / "policy.onnx", POLICY / f"{TRACKED}.npz"
 drawing = pytest.mark.skipif(not can_draw(), reason="no EGL or OSMesa on this machine")
 SMALL = ("--size", "160x120", "--camera", "front")
@@ -176,7 +178,7 @@ def served(code, cwd):
             yield type("At", (), {"url": lines[-1].split()[0]}), lines
         finally:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE) == 0
 
 
 def test_the_demos_policy_is_there_at_once_with_neither_torch_nor_a_database(tmp_path):
@@ -198,10 +200,10 @@ def test_the_demos_policy_is_trained_anew_and_goes_on_where_it_was(capsys, tmp_p
         monkeypatch.setattr(demo, "STEPS", times * STEPS)
         code, said, _ = run(capsys, "demo", "--policy", "--train", "--out", tmp_path)
         assert code == 0
-        assert re.search(rf"{times * STEPS} steps, into .*policy;.*\n.*\n +0:\d\d +{times * STEPS} ", said)
+        assert re.search(rf"{times * STEPS} steps, into .*policy;.*\n.*\n +\d+:\d\d +{times * STEPS} ", said)
         shown = served[-1].open("0", None, None).show
         assert (shown.title, [p.id for p in shown]) == (f"{TRACKED}.npz", ["reference", "policy"])
-    assert (tmp_path / "policy" / "checkpoint.npz").exists()
+    assert (tmp_path / "policy" / CHECKPOINT).exists()
 
 
 def test_train_without_policy_is_refused(capsys, tmp_path):

@@ -8,7 +8,9 @@ import pytest
 import phuma
 from phuma.cli.main import main
 from phuma.sources import bvh
-from phuma.sources.synth import generate
+from phuma.synth import generate
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

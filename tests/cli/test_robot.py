@@ -14,7 +14,9 @@ import phuma
 from phuma.cli.main import main
 from phuma.robots import load_robot
 from phuma.sources import bvh
-from phuma.sources.synth import generate
+from phuma.synth import generate
+
+pytestmark = pytest.mark.slow
 
 MODELS = Path(__file__).parents[1] / "robots" / "models"
 
@@ -32,8 +34,8 @@ def folder(tmp_path_factory) -> Path:
     return out
 
 
-def test_init_writes_a_folder_with_a_picture_and_the_doubts(folder):
-    assert sorted(p.name for p in folder.iterdir()) == ["doubts.md", "model.xml", "robot.json", "robot.png"]
+def test_init_writes_a_folder_with_a_picture_and_the_ambiguities(folder):
+    assert sorted(p.name for p in folder.iterdir()) == ["ambiguities.md", "model.xml", "robot.json", "robot.png"]
     assert (folder / "robot.png").read_bytes().startswith(b"\x89PNG")
     assert load_robot(folder).n_joints == 19
 
@@ -65,8 +67,8 @@ def test_check_ends_with_zero_when_all_is_well_and_with_one_when_something_is_wr
     code, out, _ = run(capsys, "robot", "check", spoilt)
     assert code == 1
     assert "Wrong: default_height is" in out
-    assert "To mend it: set default_height to" in out
-    assert "spoilt: 1 wrong, 0 to look at." in out
+    assert "To fix it: set default_height to" in out
+    assert "spoilt: 1 wrong, 0 to check." in out
 
 
 def test_check_of_an_incomplete_folder_names_what_is_missing(capsys, tmp_path):

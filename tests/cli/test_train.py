@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -20,23 +19,36 @@ pytest.importorskip("torch")
 
 from phuma.cli.train import advice
 from phuma.errors import ConfigError
-from phuma.files.lock import locked
-from phuma.learning import feedforward
-from phuma.learning.config import BASES, PRESETS
-from phuma.learning.run import RunFolder
-from phuma.policies import dataset_library, load_policy
-from phuma.robot_file import save_robot_motion
+from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.io.lock import locked
+from phuma.learning.run.folder import RunFolder
+from phuma.pipelines.evaluate_policy import dataset_library, load_policy
+from phuma.pipelines.train_policy import Budget, train_policy
 from phuma.robots import load_robot
-from phuma.training import Budget, train_policy
 from tests.cli.small_dataset import run
-from tests.cli.tracking_dataset import JUMP, STEPS, TINY, make_dataset, train_tiny
-from tests.learning.motions import dip
+from tests.cli.tracking_dataset import (
+    CHECKPOINT,
+    JUMP,
+    PRESETS,
+    SETTINGS,
+    STAGE,
+    STEPS,
+    TINY,
+    make_dataset,
+    tiny_cfg,
+    train_tiny,
+)
+from tests.learning.sample_motions import dip
+from tests.waiting import PATIENCE, wait_for
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(autouse=True)
 def _presets(monkeypatch):
     monkeypatch.setitem(PRESETS, "tiny", TINY)
-    monkeypatch.setitem(PRESETS, "wild", replace(TINY, learning_rate=1e30, desired_kl=0.0))
+    wild = replace(SETTINGS, algorithm=replace(SETTINGS.algorithm, learning_rate=1e30, desired_kl=0.0))
+    monkeypatch.setitem(PRESETS, "wild", {STAGE: wild})
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +82,10 @@ def test_a_run_says_what_it_is_made_of_and_what_comes_next(capsys, dataset, tmp_
     assert "on clips that it has not seen" in said
     folder = RunFolder(out)
     info = folder.info()
-    assert info.cfg == replace(TINY, seed=3)
-    assert (info.policy.robot, info.motions) == ("g1", 2)
-    assert (info.policy.data["dataset"], info.policy.data["split"]) == ("g1", "train")
-    assert folder.load()["counts"].tolist() == [2, 2 * STEPS]
+    assert info.cfg == replace(tiny_cfg(), seed=3)
+    assert (info.last.robot, info.motions) == ("g1", 2)
+    assert (info.last.data["dataset"], info.last.data["split"]) == ("g1", "train")
+    assert folder.load(STAGE)["counts"].tolist() == [2, 2 * STEPS]
 
 
 def test_curves_are_there_for_tensorboard(trained):
@@ -94,7 +106,7 @@ def test_a_run_that_was_interrupted_ends_with_the_same_numbers(capsys, dataset, 
     code, said, _ = run(capsys, "train", dataset, *same, "--resume", "--out", halves)
     assert code == 0
     assert f"Going on from {2 * STEPS} environment steps" in said
-    a, b = RunFolder(whole).load(), RunFolder(halves).load()
+    a, b = RunFolder(whole).load(STAGE), RunFolder(halves).load(STAGE)
     assert all(arrays.pop("seconds") > 0 for arrays in (a, b))
     assert a.keys() == b.keys()
     assert [name for name in a if not np.array_equal(a[name], b[name])] == []
@@ -105,13 +117,13 @@ def test_a_run_that_has_used_its_budget_stays_as_it_is(capsys, dataset, trained,
     again = Path(shutil.copytree(trained, tmp_path / "again"))
     code, said, _ = run(capsys, "train", dataset, "--resume", "--steps", STEPS, "--out", again)
     assert code == 0
-    assert f"The run has {2 * STEPS} environment steps and 0:0" in said
+    assert f"The run has {2 * STEPS} environment steps and " in said
     assert "already: nothing to do" in said
-    assert RunFolder(again).load()["counts"].tolist() == [2, 2 * STEPS]
-    arrays = dict(np.load(again / "checkpoint.npz"))
-    np.savez(again / "checkpoint.npz", **arrays | {"seconds": np.array(3.0)})
+    assert RunFolder(again).load(STAGE)["counts"].tolist() == [2, 2 * STEPS]
+    arrays = dict(np.load(again / CHECKPOINT))
+    np.savez(again / CHECKPOINT, **arrays | {"seconds": np.array(3.0)})
     assert run(capsys, "train", dataset, "--resume", "--minutes", 0.04, "--out", again)[0] == 0
-    assert RunFolder(again).load()["counts"].tolist() == [2, 2 * STEPS]
+    assert RunFolder(again).load(STAGE)["counts"].tolist() == [2, 2 * STEPS]
 
 
 def test_nothing_is_overwritten(capsys, dataset, trained, tmp_path):
@@ -168,8 +180,8 @@ def test_a_run_does_not_go_on_with_other_motions(capsys, dataset, trained, tmp_p
         (["--where", "clip = 'nobody'"], "has no kept clip of g1 under"),
         (["--where", f"clip = '{JUMP}'"], "none of 1 clips can be followed; jumpy: jumps at"),
         (["--robot", "h1_2"], "has no motion of robot h1_2; it is of: g1"),
-        (["--preset", "huge"], "no preset 'huge'; there are: cpu, paper"),
-        (["--algo", "magic"], "no algorithm 'magic'; there is: beyondmimic"),
+        (["--preset", "huge"], "no preset 'huge'; beyondmimic has: cpu, paper"),
+        (["--algo", "magic"], "no algorithm 'magic'; there are: beyondmimic"),
         (["--steps", "1"], "--minutes and --steps: give one of them"),
         (["--minutes", "0"], "expected more than 0"),
         (["--minutes", "inf"], "--minutes inf; expected more than 0 and less than 1e+12"),
@@ -227,12 +239,12 @@ def lacking(file: Path) -> None:
 def test_a_checkpoint_that_cannot_be_trusted_is_refused_by_name(capsys, dataset, trained, tmp_path, monkeypatch, spoil):
     monkeypatch.chdir(tmp_path)
     spoiled = Path(shutil.copytree(trained, tmp_path / "spoiled"))
-    spoil(spoiled / "checkpoint.npz")
+    spoil(spoiled / CHECKPOINT)
     before = contents(spoiled)
     for command in (["train", dataset, "--resume", "--steps", 1, "--out", spoiled], ["evaluate", spoiled, dataset]):
         code, _, said = run(capsys, *command)
         assert code == 1
-        assert f"{spoiled / 'checkpoint.npz'}: " in said
+        assert f"{spoiled / CHECKPOINT}: " in said
         assert "Traceback" not in said
     assert contents(spoiled) == before
     assert os.listdir(tmp_path) == ["spoiled"], "something in the checkpoint was executed"
@@ -241,7 +253,7 @@ def test_a_checkpoint_that_cannot_be_trusted_is_refused_by_name(capsys, dataset,
 def test_a_description_of_a_run_that_is_damaged_is_refused_by_name(capsys, dataset, trained, tmp_path):
     spoiled = Path(shutil.copytree(trained, tmp_path / "spoiled"))
     text = (spoiled / "run.json").read_text()
-    for wrong in (text[:200], "[]", text.replace('"format_version": 1', '"format_version": 2'), '{"format": "x"}'):
+    for wrong in (text[:200], "[]", text.replace('"format_version": 2', '"format_version": 3'), '{"format": "x"}'):
         (spoiled / "run.json").write_text(wrong)
         code, _, said = run(capsys, "evaluate", spoiled, dataset)
         assert code == 1
@@ -253,28 +265,24 @@ def test_training_that_diverges_keeps_its_last_good_checkpoint(capsys, dataset, 
     code, _, said = run(capsys, "train", dataset, "--preset", "wild", "--steps", 100 * STEPS, "--out", out)
     assert code == 1
     assert "training diverged in iteration" in said
-    assert RunFolder(out).load()["counts"][1] < 100 * STEPS
+    assert RunFolder(out).load(STAGE)["counts"][1] < 100 * STEPS
     assert load_policy(out).info.robot == "g1"
 
 
 def send(number: int, checkpoint: Path, process: int) -> None:
     """Once the run has begun."""
-    for _ in range(600):
-        if checkpoint.exists():
-            break
-        time.sleep(0.1)
-    time.sleep(0.3)
+    wait_for(checkpoint.exists)
     os.kill(process, number)
 
 
-def test_a_polite_kill_ends_with_a_checkpoint(capsys, dataset, tmp_path):
+def test_sigterm_ends_with_a_checkpoint(capsys, dataset, tmp_path):
     out = tmp_path / "run"
-    Thread(target=send, args=(signal.SIGTERM, out / "checkpoint.npz", os.getpid()), daemon=True).start()
-    code, said, err = run(capsys, "train", dataset, "--preset", "tiny", "--minutes", 1, "--out", out)
+    Thread(target=send, args=(signal.SIGTERM, out / CHECKPOINT, os.getpid()), daemon=True).start()
+    code, said, err = run(capsys, "train", dataset, "--preset", "tiny", "--minutes", 600, "--out", out)
     assert code == 130
     assert "stopping after this iteration" in err
     assert err.endswith("stopped\n")
-    iterations, steps = RunFolder(out).load()["counts"]
+    iterations, steps = RunFolder(out).load(STAGE)["counts"]
     assert steps == iterations * STEPS
     assert f"phuma evaluate {out}" in said
 
@@ -282,19 +290,20 @@ def test_a_polite_kill_ends_with_a_checkpoint(capsys, dataset, tmp_path):
 def test_ctrl_c_ends_with_a_checkpoint_that_loads(dataset, tmp_path):
     out = tmp_path / "run"
     code = (
-        "import sys\nfrom phuma.cli.main import main\nfrom phuma.learning.config import PRESETS\n"
-        "from tests.cli.tracking_dataset import TINY\nPRESETS['tiny'] = TINY\nsys.exit(main(sys.argv[1:]))"
+        "import sys\nfrom phuma.cli.main import main\nfrom tests.cli.tracking_dataset import PRESETS, TINY\n"
+        "PRESETS['tiny'] = TINY\nsys.exit(main(sys.argv[1:]))"
     )
-    words = ["train", str(dataset), "--preset", "tiny", "--minutes", "1", "--out", str(out)]
+    words = ["train", str(dataset), "--preset", "tiny", "--minutes", "600", "--out", str(out)]
     process = subprocess.Popen(
         [sys.executable, "-c", code, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-    send(signal.SIGINT, out / "checkpoint.npz", process.pid)
-    _, err = process.communicate(timeout=60)
+    send(signal.SIGINT, out / CHECKPOINT, process.pid)
+    _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert load_policy(out).info.data["dataset"] == "g1"
-    assert json.loads((out / "run.json").read_text())["cfg"]["environments"] == TINY.environments
+    written = json.loads((out / "run.json").read_text())["stages"][STAGE]["environment"]
+    assert written["environments"] == SETTINGS.environment.environments
 
 
 @pytest.mark.parametrize(
@@ -310,10 +319,6 @@ def test_ctrl_c_ends_with_a_checkpoint_that_loads(dataset, tmp_path):
 )
 def test_datasets_whose_legs_leap_are_told_of(built, advised):
     assert bool(advice(built)) == advised
-
-
-def test_every_base_that_can_be_asked_for_is_there():
-    assert tuple(feedforward.BASES) == BASES
 
 
 def test_a_run_is_of_the_robot_as_it_was_when_it_began(dataset, trained):
@@ -362,7 +367,7 @@ def test_a_run_lies_outside_of_its_dataset(capsys, dataset):
 
 def test_a_run_s_robot_is_known_when_it_goes_on_and_a_lost_checkpoint_is_told(capsys, dataset, trained, tmp_path):
     again = Path(shutil.copytree(trained, tmp_path / "again"))
-    (again / "checkpoint.npz").unlink()
+    (again / CHECKPOINT).unlink()
     code, said, _ = run(capsys, "train", dataset, "--resume", "--steps", STEPS, "--out", again)
     assert code == 0
     assert "There is no checkpoint with a step in it: beginning anew" in said

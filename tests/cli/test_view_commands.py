@@ -12,19 +12,22 @@ import pytest
 pytest.importorskip("duckdb")
 
 from phuma.cli.main import main
-from phuma.cli.view import library_of
+from phuma.cli.view import collection_of
 from phuma.errors import ConfigError
-from phuma.robot_file import save_robot_motion
+from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg, amass_smplx
-from phuma.sources.synth import generate
+from phuma.synth import generate
 from tests.cli.small_dataset import run
 from tests.dataset.tiny import copied, edit_description
+from tests.pipelines.test_scene_building import TwoPeople, registry
 from tests.report_dataset import built, rows_on_disk
-from tests.test_showing import TwoPeople, registry
-from tests.view.test_film import can_draw, waving
+from tests.viewer.test_film import can_draw, waving
+from tests.waiting import PATIENCE
 
 iio = pytest.importorskip("imageio.v3")
+
+pytestmark = pytest.mark.slow
 pytest.importorskip("viser")
 drawing = pytest.mark.skipif(not can_draw(), reason="no EGL or OSMesa on this machine")
 SIZE = (160, 120)
@@ -252,14 +255,14 @@ def test_a_dataset_of_a_robot_that_is_not_built_in_is_shown_with_its_folder(data
     copy = copied(dataset, tmp_path / "copy")
     edit_description(copy, robots=["g1", "h1_2", "mine"])
     with pytest.raises(ConfigError, match="is a dataset of mine, which is not built in: give its folder by --robot"):
-        library_of([copy], [], ReadCfg())
-    choices = library_of([copy], [str(folder)], ReadCfg()).open(stored["clip"], "g1", None).choices
+        collection_of([copy], [], ReadCfg())
+    choices = collection_of([copy], [str(folder)], ReadCfg()).open(stored["clip"], "g1", None).choices
     assert {c.id.split(":")[0] for c in choices} == {"g1", "h1_2", "mine"}
 
 
 def test_a_robot_that_was_asked_for_can_be_chosen_beside_the_datasets_own(dataset, stored, tmp_path):
     folder = shutil.copytree(load_robot("g1").folder, tmp_path / "mine")
-    choices = library_of([dataset], [str(folder), "h1_2"], ReadCfg()).open(stored["clip"], "g1", None).choices
+    choices = collection_of([dataset], [str(folder), "h1_2"], ReadCfg()).open(stored["clip"], "g1", None).choices
     assert list(dict.fromkeys(c.id.split(":")[0] for c in choices)) == ["g1", "h1_2", "mine"]
 
 
@@ -282,7 +285,7 @@ def test_what_is_not_installed_is_named_with_what_installs_it(tmp_path, wave, da
     words += ["--no-browser", "--port", "0"] if command == "view" else ["--out", str(tmp_path / f"x.{command}")]
     words = [w.replace(".share", ".html").replace(".render", ".png") for w in words]
     code = f"import sys; sys.modules[{module!r}] = None\nfrom phuma.cli.main import main; sys.exit(main({words!r}))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=PATIENCE)
     assert done.returncode == 2, done
     assert f"needs {module}, which is not installed. Run: pip install 'phuma[{extra}]'" in done.stderr
     assert "Traceback" not in done.stderr

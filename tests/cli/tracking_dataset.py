@@ -8,18 +8,30 @@ import numpy as np
 import pytest
 
 from phuma.cli.main import main
+from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.category import GROUP_OF
 from phuma.dataset.describe import Description, save_description
 from phuma.dataset.manifest import write_manifest
-from phuma.learning.config import PRESETS, LearnCfg
-from phuma.robot_file import save_robot_motion
-from phuma.robot_motion import RobotMotion
+from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.learning.algorithms.config import PPOCfg
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.recipes.beyondmimic import RECIPE
+from phuma.learning.recipes.recipe import RunCfg, StageCfg
 from phuma.robots import load_robot
-from tests.learning.motions import bent, dip, planted, stand, wandering
+from tests.learning.sample_motions import bent, dip, planted, stand, wandering
 
-TINY = LearnCfg(environments=8, horizon=4, minibatches=2, epochs=2, hidden=(16, 16), encoder=(4, 8))
-STEPS = TINY.environments * TINY.horizon
+STAGE = "policy"
+SETTINGS = StageCfg(
+    EnvironmentCfg(environments=8),
+    NetworkCfg(hidden=(16, 16), encoder=(4, 8)),
+    PPOCfg(horizon=4, minibatches=2, epochs=2),
+)
+TINY = {STAGE: SETTINGS}
+STEPS = SETTINGS.steps_per_update
 """of environments, an iteration"""
+PRESETS = RECIPE.presets
+CHECKPOINT = f"checkpoint_{STAGE}.npz"
 JUMP = "jumpy"
 
 
@@ -52,6 +64,11 @@ def make_dataset(root: Path) -> Path:
     counts = {"clips": len(rows), "kept": len(clips), "recordings": len(rows), "failed": 0, "frames": 0}
     save_description(root, Description(("g1",), {}, {}, finished=True, counts=counts))
     return root
+
+
+def tiny_cfg(**environment) -> RunCfg:
+    """The settings of a run with these changes of its environments."""
+    return RunCfg(RECIPE.name, TINY).with_environment(**environment)
 
 
 def train_tiny(dataset: Path, iterations: int) -> Path:

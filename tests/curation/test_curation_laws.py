@@ -4,51 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.signal import butter, sosfiltfilt
 from scipy.spatial import ConvexHull
 
-from phuma import rotations as rot
 from phuma.body import open_body
+from phuma.core import rotations as rot
 from phuma.curation import PRESETS, CurateCfg, curate
-from phuma.curation.ground import contact_ratios, vote_ground
 from phuma.curation.metrics import contact_score, root_jerk, support_distance
 from phuma.curation.pipeline import clip_spans
 from phuma.curation.resample import resample
-from phuma.curation.smooth import low_pass, smooth_positions, smooth_rotations
 from phuma.errors import ConfigError, PhumaError
-from phuma.sources.synth import generate
+from phuma.synth import generate
 from tests.motions import smooth_motion
 
 BAND = 0.025
-
-
-def votes(heights, g):
-    """How many heights lie in the band around each of g."""
-    return np.sum(np.abs(heights - np.atleast_1d(g)[:, None]) < BAND, axis=1)
-
-
-# Millimetres, so that no two heights differ by just the width of the band up to rounding.
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.integers(-400, 400), min_size=1, max_size=60))
-def test_ground_has_as_many_votes_as_brute_force_finds(millimetres):
-    heights = (np.array(millimetres) + 0.3 * np.sin(np.arange(len(millimetres)))) / 1000
-    candidates = np.arange(-0.45, 0.45, 0.0001)
-    assert votes(heights, vote_ground(heights, BAND)) >= votes(heights, candidates).max()
-
-
-def test_among_equal_winners_the_middle_one_is_taken():
-    assert vote_ground(np.array([0.0, 0.2, 1.0]), BAND) == pytest.approx(0.2)
-    assert vote_ground(np.array([0.0, 0.01, 0.5, 0.51, 0.9, 0.91]), BAND) == pytest.approx(0.505)
-
-
-def test_contact_ratio_counts_points_of_each_region():
-    heights = np.full((1, 88), 0.1)
-    heights[0, :11] = 0.024  # half of the left heel
-    heights[0, 22:44] = -0.024  # all of the left toe
-    heights[0, 44:66] = 0.026  # none of the right heel
-    np.testing.assert_allclose(contact_ratios(heights, BAND), [[0.5, 1.0, 0.0, 0.0]])
 
 
 def test_contact_score_is_the_best_region():
@@ -97,47 +65,6 @@ def test_clips_are_four_seconds_with_half_a_second_shared(seconds, expected):
     assert clip_spans(round(seconds * 30), 30.0, CurateCfg()) == expected
 
 
-def test_low_pass_keeps_what_is_slow_and_drops_what_is_fast():
-    t = np.arange(300) / 30.0
-    slow, fast = np.sin(2 * np.pi * 0.5 * t), np.sin(2 * np.pi * 12 * t)
-    np.testing.assert_allclose(smooth_positions(slow + fast, 3.0, 30.0)[30:-30], slow[30:-30], atol=2e-3)
-    line = np.stack([2 * t, -t], axis=1)
-    np.testing.assert_allclose(smooth_positions(line, 3.0, 30.0), line, atol=1e-7)
-
-
-def test_the_low_pass_equals_scipys_filter_run_both_ways():
-    rng = np.random.default_rng(0)
-    x = np.cumsum(rng.normal(size=(600, 3)), axis=0)
-    for cutoff in (3.0, 6.0):
-        sections = butter(4, cutoff, fs=30.0, output="sos")
-        theirs = sosfiltfilt(sections, x, axis=0, padlen=150)
-        np.testing.assert_allclose(low_pass(x, cutoff, 30.0)[120:-120], theirs[120:-120], atol=1e-5 * np.abs(x).max())
-
-
-def test_half_power_lies_at_the_cutoff():
-    """Run forward and backward, the filter's gain at its cutoff is one half."""
-    t = np.arange(600) / 30.0
-    wave = np.sin(2 * np.pi * 3.0 * t)
-    gain = smooth_positions(wave, 3.0, 30.0)[100:-100].std() / wave[100:-100].std()
-    assert gain == pytest.approx(0.5, abs=0.01)
-
-
-def test_a_steady_spin_passes_the_rotation_filter_unchanged():
-    """Filtering rotation vectors or Euler angles would break at half a turn."""
-    spin = rot.from_axis("y", 2 * np.pi * 1.5 * np.arange(120) / 30.0)
-    out = smooth_rotations(spin, 6.0, 30.0)
-    assert np.abs(np.abs(np.sum(out * spin, axis=1)) - 1).max() < 1e-6
-
-
-def test_the_rotation_filter_does_not_depend_on_the_frame_or_on_signs():
-    q = smooth_motion(open_body(), frames=90, seed=3).joint_quat[:, 5]
-    turn = rot.from_rotvec(np.array([1.0, -2.0, 0.5]))
-    signs = np.where(np.arange(90)[:, None] % 7 == 0, -1.0, 1.0)
-    direct = rot.multiply(np.broadcast_to(turn, q.shape), smooth_rotations(q, 6.0, 30.0))
-    turned = smooth_rotations(rot.multiply(np.broadcast_to(turn, q.shape), q) * signs, 6.0, 30.0)
-    assert np.abs(np.abs(np.sum(direct * turned, axis=1)) - 1).max() < 1e-12
-
-
 @pytest.mark.parametrize("fps", [25.0, 30.0, 59.94, 120.0])
 def test_resampling_meets_the_motion_where_frames_coincide(fps):
     fine = smooth_motion(open_body(), frames=int(4 * fps) + 1, fps=fps, seed=2)
@@ -184,14 +111,15 @@ def test_a_given_ground_overrides_the_vote():
     above = curate(motion, CurateCfg(ground=0.2))
     assert above.ground == 0.2
     assert above.contact.ratio.max() == 0
-    assert "contact_score" in above.clips[0].verdict.reasons[0]
+    said = "contact_score: no sole on the ground for 100 % of the clip (at most 40 %)"
+    assert above.clips[0].verdict.reasons[0] == said
 
 
 def test_blocks_do_not_show(monkeypatch):
     """A long recording is posed in pieces; the pieces' borders change nothing."""
     motion = generate("walk", seconds=8.0, seed=2).motion
     whole = curate(motion)
-    monkeypatch.setattr("phuma.curation.pipeline.BLOCK", 50)
+    monkeypatch.setattr("phuma.contacts.blocks.BLOCK", 50)
     pieces = curate(motion)
     assert whole.ground == pieces.ground
     np.testing.assert_array_equal(whole.contact.ratio, pieces.contact.ratio)
@@ -203,7 +131,7 @@ def test_blocks_do_not_show_in_forces(monkeypatch, block):
     """Accelerations need neighbours; 240 frames leave one alone behind 239."""
     motion, cfg = generate("walk", seconds=8.0, seed=2).motion, CurateCfg(preset="dynamic")
     whole = curate(motion, cfg)
-    monkeypatch.setattr("phuma.curation.pipeline.BLOCK", block)
+    monkeypatch.setattr("phuma.contacts.blocks.BLOCK", block)
     pieces = curate(motion, cfg)
     np.testing.assert_allclose(whole.frames.push, pieces.frames.push, atol=1e-9)
     np.testing.assert_allclose(whole.frames.corners, pieces.frames.corners, atol=1e-9)
@@ -213,7 +141,7 @@ def test_a_recording_too_short_for_a_clip_is_one_rejected_clip():
     clips = curate(generate("stand", seconds=2.0, seed=0).motion.cut(0, 0.8)).clips
     assert len(clips) == 1
     assert not clips[0].verdict.kept
-    assert clips[0].verdict.reasons[0].startswith("duration 0.8 s, needs > 1 s")
+    assert clips[0].verdict.reasons[0] == "duration: the clip lasts 0.8 s (at least 1 s)"
 
 
 def test_three_frames_are_too_few():

@@ -1,122 +1,24 @@
-"""Preset dynamic against mechanics: free fall, Newton and Euler by brute force, hulls, means, planes and lines."""
-
-from dataclasses import replace
+"""Preset dynamic against mechanics: forces by brute force, hulls, means, planes and lines."""
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from phuma import rotations as rot
-from phuma.body import open_body
-from phuma.body.mass import JOINT_WEIGHTS, centre_of_mass
+from phuma.contacts.force import GroundForce
+from phuma.contacts.soles import Soles
 from phuma.curation.dynamic import (
     FRICTION,
+    external_support_force,
     frame_dynamics,
     ground_drift,
     ground_tilt,
-    helping_force,
     missing_lift,
     missing_push,
     shake,
     sole_slide,
 )
-from phuma.curation.force import GRAVITY, GroundForce, ground_force, second_difference
-from phuma.curation.soles import FASTEST, REACH, Soles, corner_points
-from tests.motions import smooth_motion
 
 FPS = 30.0
-
-
-def still(frames=40):
-    motion = smooth_motion(open_body(), frames=1, seed=4)
-    return replace(
-        motion,
-        root_pos=np.repeat(motion.root_pos, frames, axis=0),
-        joint_quat=np.repeat(motion.joint_quat, frames, axis=0),
-    )
-
-
-def on_a_path(path):
-    """Some pose, carried along `path` (T, 3) without any motion of its own."""
-    motion = still(len(path))
-    return replace(motion, root_pos=motion.root_pos + path)
-
-
-def forces(motion):
-    return ground_force(motion.pose, motion.fps)
-
-
-def test_masses_are_shares_of_one_body():
-    assert JOINT_WEIGHTS.sum() == pytest.approx(1.0)
-    assert (JOINT_WEIGHTS >= 0).all()
-
-
-def test_who_stands_still_needs_the_weight_and_nothing_else():
-    force = forces(still())
-    np.testing.assert_allclose(force.vertical, 1.0)
-    np.testing.assert_allclose(force.horizontal, 0.0, atol=1e-12)
-    np.testing.assert_allclose(force.lever(-0.3), 0.0, atol=1e-9)
-
-
-def test_who_falls_freely_needs_no_force():
-    t = np.arange(30) / FPS
-    force = forces(on_a_path(np.stack([2 * t, -t, 3 * t - 0.5 * GRAVITY * t**2], axis=1)))
-    for zero in (force.vertical, force.horizontal, force.lever(0.0)):
-        np.testing.assert_allclose(zero, 0.0, atol=1e-9)
-
-
-def test_a_steady_push_is_newtons():
-    """Two m/s^2 along x, one up; the force acts behind the centre of mass by height times a / g."""
-    t = np.arange(30) / FPS
-    motion = on_a_path(np.stack([t**2, 0 * t, 0.5 * t**2], axis=1))
-    force, floor = forces(motion), 0.1
-    np.testing.assert_allclose(force.vertical, 1 + 1 / GRAVITY, atol=1e-9)
-    np.testing.assert_allclose(force.horizontal, np.tile([2 / GRAVITY, 0.0], (30, 1)), atol=1e-9)
-    height = centre_of_mass(motion.pose)[:, 2] - floor
-    np.testing.assert_allclose(force.lever(floor)[:, 0], -height * 2 / GRAVITY, atol=1e-9)
-
-
-def test_spin_is_the_rate_of_angular_momentum():
-    """A force f at p has the moment (p - c) x f about the centre of mass, which is what L changes by."""
-    fps = 480.0
-    motion = smooth_motion(open_body(), frames=240, fps=fps, seed=1)
-    place, mass = motion.pose.position, centre_of_mass(motion.pose)
-    speed = np.gradient(place - mass[:, None], 1 / fps, axis=0)
-    momentum = np.einsum("tjk,j->tk", np.cross(place - mass[:, None], speed), JOINT_WEIGHTS)
-    changes = np.gradient(momentum, 1 / fps, axis=0)
-    force, floor, inner = forces(motion), -1.2, slice(5, -5)
-    acts = np.column_stack([force.lever(floor) / force.vertical[:, None], floor - mass[:, 2]])  # from c
-    whole = np.column_stack([force.horizontal, force.vertical]) * GRAVITY
-    np.testing.assert_allclose(np.cross(acts, whole)[inner, :2], changes[inner, :2], atol=0.02)
-    assert np.abs(changes[inner, :2]).max() > 0.5
-
-
-def test_second_differences_of_a_parabola_are_exact_at_the_ends_too():
-    t = np.arange(12) / FPS
-    np.testing.assert_allclose(second_difference(3 * t**2, FPS), 6.0, atol=1e-9)
-
-
-def test_corners_span_every_region():
-    """A hull of the corners is as wide and as long as that of all points, but for a tenth."""
-    body = open_body()
-    corners = corner_points(body)
-    assert len(set(corners)) == 16
-    for r in range(4):
-        own, points = corners[4 * r : 4 * r + 4], body.soles[22 * r : 22 * r + 22]
-        assert (own // 22 == r).all()
-        np.testing.assert_array_equal(np.ptp(body.soles[own], axis=0), np.ptp(points, axis=0))
-
-
-@pytest.mark.parametrize(
-    ("height", "speed", "carries"),
-    [(0.0, 0.0, True), (REACH - 1e-3, 0.0, True), (REACH + 1e-3, 0.0, False), (-REACH + 1e-3, 0.0, True),
-     (-REACH - 1e-3, 0.0, False), (0.0, FASTEST - 0.01, True), (0.0, FASTEST + 0.01, False)],
-)  # fmt: skip
-def test_a_sole_carries_at_the_floor_unless_it_swings(height, speed, carries):
-    place = np.zeros((20, 16, 3))
-    place[..., 0] = speed * np.arange(20)[:, None] / FPS
-    place[..., 2] = 0.4 + height
-    np.testing.assert_array_equal(Soles.of(place, FPS).carrying(0.4), carries)
 
 
 def test_a_sole_that_carries_for_a_moment_may_have_done_so_one_frame_earlier_or_later():
@@ -182,10 +84,10 @@ def test_slipping_is_what_friction_does_not_hold():
     np.testing.assert_allclose(push, [1.4 - FRICTION, 0.4 - 0.5 * FRICTION, 0.3], atol=1e-9)
 
 
-def test_the_helping_force_is_a_mean_over_frames_around():
+def test_the_external_support_force_is_a_mean_over_frames_around():
     rng = np.random.default_rng(3)
     lift, push = np.abs(rng.normal(size=50)), rng.normal(size=(50, 5))
-    got = helping_force(lift, push, 7)
+    got = external_support_force(lift, push, 7)
     for t in range(50):
         near = slice(max(0, t - 3), t + 4)
         up, across = lift[near].sum() / 7, max(0.0, push[near].sum(axis=0).max() / 7)
@@ -195,7 +97,7 @@ def test_the_helping_force_is_a_mean_over_frames_around():
 def test_pushes_that_cancel_within_the_window_need_no_help():
     sway = np.zeros((40, 2))
     sway[:, 0], sway[:, 1] = (-1.0) ** np.arange(40), -((-1.0) ** np.arange(40))
-    assert helping_force(np.zeros(40), sway, 8 + 1)[10:30].max() < 0.12
+    assert external_support_force(np.zeros(40), sway, 8 + 1)[10:30].max() < 0.12
 
 
 def test_slide_drift_and_shake_by_hand():
@@ -228,15 +130,3 @@ def test_the_wider_the_feet_the_less_lean_counts():
     assert 6.0 > said[0] > said[1] > said[2]
     assert said[0] > 4.5
     assert said[2] < 0.5
-
-
-def test_a_force_does_not_depend_on_the_frame():
-    motion = smooth_motion(open_body(), frames=40, seed=6)
-    turn = rot.from_axis("z", 1.1)
-    quat = motion.joint_quat.copy()
-    quat[:, 0] = rot.multiply(turn, quat[:, 0])
-    there = replace(motion, root_pos=rot.rotate(turn, motion.root_pos) + [3.0, -1.0, 0.5], joint_quat=quat)
-    here, moved = forces(motion), forces(there)
-    np.testing.assert_allclose(moved.vertical, here.vertical, atol=1e-9)
-    matrix = rot.to_matrix(turn)[:2, :2]
-    np.testing.assert_allclose(moved.lever(0.5), here.lever(0.0) @ matrix.T, atol=1e-9)

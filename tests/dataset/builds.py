@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from phuma.sources import amass_smplx
-from phuma.sources.synth import KINDS, generate
+from phuma.synth import KINDS, generate
+from tests.waiting import PATIENCE
 
 SECONDS = 2.0
 CHEAP = ("--method", "sink")
@@ -39,7 +38,7 @@ def command(sources: Path | list[Path], out: Path, *options: object) -> list[str
 
 def build(sources: Path | list[Path], out: Path, *options: object) -> subprocess.CompletedProcess[str]:
     """Run `phuma build` to its end."""
-    return subprocess.run(command(sources, out, *options), capture_output=True, text=True, timeout=300)
+    return subprocess.run(command(sources, out, *options), capture_output=True, text=True, timeout=PATIENCE)
 
 
 def start(sources: Path, out: Path, *options: object) -> subprocess.Popen[bytes]:
@@ -63,13 +62,6 @@ def workers(parent: int) -> list[int]:
         if int(stat[1]) == parent and stat[0] != "Z" and b"spawn_main" in words:
             out.append(int(folder.name))
     return sorted(out)
-
-
-def wait_for(condition: Callable[[], object], seconds: float = 120.0) -> None:
-    until = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < until, "waited in vain"
-        time.sleep(0.01)
 
 
 def is_root() -> bool:

@@ -2,16 +2,19 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 import phuma
-from phuma.building import jobs_of
 from phuma.cli.main import main
 from phuma.dataset.dataset import inside
 from phuma.dataset.record import load_record
+from phuma.pipelines.build_dataset import jobs_of
 from tests.dataset.builds import CHEAP, contents, records, write_recording
+
+pytestmark = pytest.mark.slow
 
 NASTY = (
     "up..", "a..b", "c:/drive", "back\\..\\..\\..\\slash", "\\\\server\\share", "new\nline", "tab\tbell\a",
@@ -28,12 +31,25 @@ def build(capsys, sources, out: Path, *options: object) -> tuple[int, str, str]:
     return code, said.out, said.err
 
 
-@pytest.fixture
-def source(tmp_path) -> Path:
-    folder = tmp_path / "people"
+@pytest.fixture(scope="module")
+def once(tmp_path_factory) -> Path:
+    """A folder with `people`, which are three recordings, and `out`, the dataset that was built of them."""
+    folder = tmp_path_factory.mktemp("once")
     for seed in range(3):
-        write_recording(folder / f"{seed}.npz", seed)
+        write_recording(folder / "people" / f"{seed}.npz", seed)
+    assert main([str(word) for word in ("build", folder / "people", "--out", folder / "out", *CHEAP)]) == 0
     return folder
+
+
+@pytest.fixture
+def source(once, tmp_path) -> Path:
+    return shutil.copytree(once / "people", tmp_path / "people")
+
+
+@pytest.fixture
+def out(once, tmp_path) -> Path:
+    """A copy of the dataset of `source`."""
+    return shutil.copytree(once / "out", tmp_path / "out")
 
 
 def test_sources_of_any_name_are_stored_inside_the_folder_and_apart(capsys, tmp_path):
@@ -79,9 +95,7 @@ def times(out: Path, name: str) -> dict[str, int]:
     return {file: os.stat(out / file).st_mtime_ns for file in files}
 
 
-def test_a_changed_source_is_done_again_and_the_others_are_not(capsys, tmp_path, source):
-    out = tmp_path / "out"
-    build(capsys, source, out)
+def test_a_changed_source_is_done_again_and_the_others_are_not(capsys, tmp_path, source, out):
     before = {name: times(out, name) for name in ("people/0.npz", "people/1.npz", "people/2.npz")}
     write_recording(source / "1.npz", 7)
     os.utime(source / "2.npz", ns=(0, 0))  # its content is the same
@@ -95,9 +109,7 @@ def test_a_changed_source_is_done_again_and_the_others_are_not(capsys, tmp_path,
     assert contents(out) == contents(tmp_path / "fresh")
 
 
-def test_what_was_damaged_behind_its_back_is_done_again(capsys, tmp_path, source):
-    out = tmp_path / "out"
-    build(capsys, source, out)
+def test_what_was_damaged_behind_its_back_is_done_again(capsys, tmp_path, source, out):
     expected = contents(out)
     next((out / "recordings").glob("*.npz")).unlink()
     records(out)[1].write_text("{")
@@ -106,9 +118,7 @@ def test_what_was_damaged_behind_its_back_is_done_again(capsys, tmp_path, source
     assert contents(out) == expected
 
 
-def test_another_configuration_is_refused_with_what_differs_or_built_anew(capsys, tmp_path, source):
-    out = tmp_path / "out"
-    build(capsys, source, out)
+def test_another_configuration_is_refused_with_what_differs_or_built_anew(capsys, tmp_path, source, out):
     before = contents(out)
     code, _, err = build(capsys, source, out, "--mirror", "--end", 1.5)
     assert code == 2
@@ -130,24 +140,20 @@ def test_a_folder_that_is_not_a_dataset_is_left_alone(capsys, tmp_path, source):
     assert (tmp_path / "mine" / "clips" / "dear.npz").read_text() == "dear"
 
 
-def test_a_dataset_of_a_newer_version_is_refused_with_the_command_that_helps(capsys, tmp_path, source):
-    out = tmp_path / "out"
-    build(capsys, source, out)
+def test_a_dataset_of_a_newer_version_is_refused_with_the_command_that_helps(capsys, tmp_path, source, out):
     path = out / "dataset.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"version": 99}))
     before = contents(out)
     for options in ((), ("--rebuild",)):
         code, _, err = build(capsys, source, out, *options)
         assert code == 1
-        assert "is of version 99, newer than this program's 1: pip install -U phuma" in err
+        assert "is of version 99, newer than this program's 2: pip install -U phuma" in err
     assert contents(out) == before
     with pytest.raises(phuma.PhumaError, match="pip install -U phuma"):
         phuma.open_dataset(out)
 
 
-def test_a_damaged_description_is_mended_by_building_anew(capsys, tmp_path, source):
-    out = tmp_path / "out"
-    build(capsys, source, out)
+def test_a_damaged_description_is_mended_by_building_anew(capsys, tmp_path, source, out):
     whole = contents(out)
     (out / "dataset.json").write_text("{")
     code, _, err = build(capsys, source, out)

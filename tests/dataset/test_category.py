@@ -5,17 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from phuma import rotations as rot
 from phuma.body import open_body
-from phuma.contact import FootContacts
+from phuma.core import rotations as rot
+from phuma.core.foot_contacts import FootContacts
+from phuma.core.human_motion import HumanMotion
+from phuma.core.provenance import Provenance
+from phuma.core.skeleton import INDEX, N_JOINTS, REST_TO_WORLD
 from phuma.curation import curate
 from phuma.dataset import category
 from phuma.dataset.category import GROUP_OF, GROUPS, TYPES, categorise, category_of, decide, features
 from phuma.dataset.labels import WORDS
 from phuma.errors import PhumaError
-from phuma.motion import HumanMotion, Provenance
-from phuma.skeleton import INDEX, N_JOINTS, REST_TO_WORLD
-from phuma.sources.synth import KINDS, generate
+from phuma.synth import KINDS, generate
 from tests.motions import smooth_motion
 
 FPS = 30.0
@@ -60,12 +61,14 @@ def test_eleven_types_in_four_groups_which_are_those_that_the_rest_knows():
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_every_embedded_type_is_recognised(kind):
     for seed in range(5):
         for clip in curate(generate(kind, 4.0, seed).motion).clips:
             assert categorise(clip.motion, clip.contact) == kind, seed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_heading_place_and_side_do_not_matter(kind):
     made = generate(kind, 4.0, 11)
@@ -101,6 +104,7 @@ def test_a_body_of_another_size_in_the_same_poses_is_judged_alike():
     assert b["foot_speed"] == pytest.approx(1.7**0.5 * a["foot_speed"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_frame_rate_does_not_matter(kind):
     for fps in (30.0, 120.0):

@@ -18,10 +18,13 @@ from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, recording_id
 from phuma.dataset.record import Job, file_sha256, load_record
 from phuma.errors import ConfigError, ReadError, StorageError
-from phuma.files.atomic import write_atomic
-from phuma.files.lock import at_work, is_locked, wait_for_workers
-from phuma.parallel import WorkerLimits, run_all
-from tests.dataset.builds import build, contents, is_root, records, start, wait_for, workers, write_recording
+from phuma.io.atomic import write_atomic
+from phuma.io.lock import at_work, is_locked, wait_for_workers
+from phuma.runtime.process_pool import WorkerLimits, run_all
+from tests.dataset.builds import build, contents, is_root, records, start, workers, write_recording
+from tests.waiting import hang, hoard, wait_for
+
+pytestmark = pytest.mark.slow
 
 RECORDINGS = 12
 KILLS = 20
@@ -193,12 +196,9 @@ def behave(job: Job, layout: Layout, marks: Path) -> list[dict]:
     if job.relative == "crash":
         os.kill(os.getpid(), signal.SIGSEGV)
     if job.relative == "hang":
-        time.sleep(600)
+        hang()
     if job.relative == "eat":
-        hoard = []
-        while True:
-            hoard.append(bytearray(20_000_000))
-            time.sleep(0.01)
+        hoard(1200)
     if job.relative == "grow":
         with open(job.path, "a") as f:
             f.write("more")
@@ -224,17 +224,29 @@ def reasons(done: Description) -> dict[str, str]:
 
 
 @pytest.mark.faults
-def test_a_recording_that_crashes_hangs_or_eats_memory_has_failed_with_the_reason_and_the_rest_is_done(tmp_path):
-    jobs = jobs_named(tmp_path / "s", "crash", "hang", "eat", "fine", "fine too")
-    done = build_toy(tmp_path / "out", jobs, tmp_path / "marks", WorkerLimits(seconds=6, megabytes=700))
-    assert reasons(done) == {
-        "s/crash": f"its worker process died (killed by signal {signal.SIGSEGV:d}, perhaps for want of memory)",
-        "s/hang": "took longer than 6 s",
-        "s/eat": "needed more than 700 MB of memory",
-    }
-    assert done.counts == {"recordings": 5, "failed": 3, "clips": 2, "kept": 2, "frames": 2}
+@pytest.mark.parametrize(
+    ("limits", "faults"),
+    [
+        (
+            WorkerLimits(megabytes=700),
+            {
+                "crash": f"its worker process died (killed by signal {signal.SIGSEGV:d}, perhaps for want of memory)",
+                "eat": "needed more than 700 MB of memory",
+            },
+        ),
+        (WorkerLimits(seconds=5), {"hang": "took longer than 5 s"}),
+    ],
+    ids=["memory", "time"],
+)
+def test_a_recording_that_crashes_hangs_or_eats_memory_has_failed_with_the_reason_and_the_rest_is_done(
+    tmp_path, limits, faults
+):
+    jobs = jobs_named(tmp_path / "s", *faults, "fine", "fine too")
+    done = build_toy(tmp_path / "out", jobs, tmp_path / "marks", limits)
+    assert reasons(done) == {f"s/{name}": reason for name, reason in faults.items()}
+    assert done.counts == {"recordings": len(jobs), "failed": len(faults), "clips": 2, "kept": 2, "frames": 2}
     marks = {p.name: p.read_text() for p in (tmp_path / "marks").iterdir()}
-    assert marks == {"crash": "xx", "hang": "xx", "eat": "xx", "fine": "x", "fine too": "x"}
+    assert marks == {**dict.fromkeys(faults, "xx"), "fine": "x", "fine too": "x"}
     stored = {p.parent.name for p in (tmp_path / "out" / "clips").rglob("*.npz")}
     assert stored == {recording_id("s/fine"), recording_id("s/fine too")}, "nothing is left of what has failed"
 

@@ -6,15 +6,17 @@ from pathlib import Path
 import pytest
 
 import phuma
-from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.dataset import select as select_module
 from phuma.dataset.layout import Layout
 from phuma.dataset.select import SelectCfg, sample, select
 from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, ReadError, StorageError
-from phuma.files.lock import locked
+from phuma.io.lock import locked
+from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.robots import load_robot
 from tests.dataset.tiny import ROBOTS, built, copied, edit_rows, rows_on_disk
+
+pytestmark = pytest.mark.slow
 
 LIMITS = {name: load_robot(name) for name in ROBOTS}
 
@@ -57,7 +59,7 @@ def content(folder: Path) -> dict[str, bytes]:
             lambda r: r["kept"] and r["end"] <= 4 and r["split"] == "train",
         ),
     ],
-    ids=lambda v: str(v.told()) if isinstance(v, SelectCfg) else "",
+    ids=lambda v: str(v.conditions()) if isinstance(v, SelectCfg) else "",
 )
 def test_a_selection_is_what_meets_the_condition_and_verifies(fresh, tmp_path, cfg, holds):
     wanted = keys(fresh, holds)

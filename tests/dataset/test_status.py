@@ -8,8 +8,10 @@ import pytest
 
 from phuma.dataset.layout import Layout
 from phuma.dataset.status import status
-from phuma.files.lock import locked
+from phuma.io.lock import locked
 from tests.dataset.tiny import ROBOTS, built, copied, edit_description, edit_rows, rows_on_disk
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,11 @@ from phuma.dataset.faults import Fault
 from phuma.dataset.layout import Layout
 from phuma.dataset.record import file_sha256
 from phuma.dataset.verify import verify
-from phuma.files.lock import locked
+from phuma.io.lock import locked
 from phuma.robots import load_robot
 from tests.dataset.tiny import ROBOTS, built, copied, edit_description, edit_manifest, edit_rows, rows_on_disk
+
+pytestmark = pytest.mark.slow
 
 LIMITS = {name: load_robot(name) for name in ROBOTS}
 

@@ -9,14 +9,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.dataset.builder import records
 from phuma.dataset.layout import Layout
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import save_record
 from phuma.dataset.split import split_of
+from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.sources import amass_smplx
-from phuma.sources.synth import FAULTS, generate
+from phuma.synth import FAULTS, generate
 
 ROBOTS = ("g1", "h1_2")
 ODD = "squat \x1b[31mé.npz"

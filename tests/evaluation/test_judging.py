@@ -11,7 +11,7 @@ from phuma.errors import PhumaError
 from phuma.evaluation import ERRORS, judge, metrics
 from phuma.evaluation.metrics import first_failure
 from phuma.robots import load_robot
-from tests.dataset.formats.made_up import Simulator, made_up
+from tests.dataset.exchange.made_up import Simulator, made_up
 from tests.evaluation.tracking import following, g1, means, moved, reference
 
 ALL = {"success_0.15": None, "success_0.5": None, "tracked": None}
@@ -220,5 +220,5 @@ def test_another_joint_order_is_refused():
 
 
 def test_another_rate_is_refused():
-    with pytest.raises(PhumaError, match=r"it has 100 frames a second; .* give its states at 50 Hz"):
-        scored(following(reference(), rate=100.0))
+    with pytest.raises(PhumaError, match=r"it is at 100 Hz; .* give its states at 50 Hz"):
+        scored(following(reference(), fps=100.0))

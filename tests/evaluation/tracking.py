@@ -7,12 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
+from phuma.core.robot_motion import RobotMotion
+from phuma.core.rollout import Rollout
 from phuma.evaluation import ERRORS, Score
-from phuma.robot_motion import RobotMotion
 from phuma.robots import Robot, load_robot
-from phuma.rollout import Rollout
-from tests.dataset.formats.made_up import made_up
+from tests.dataset.exchange.made_up import made_up
 
 GROUPS = {"stationary": ("stand", "reach"), "horizontal": ("walk", "run")}
 
@@ -29,8 +29,7 @@ def reference(frames: int = 21) -> RobotMotion:
 
 def following(motion: RobotMotion, **changes) -> Rollout:
     """A rollout that is its reference, at 50 Hz, but for the changes."""
-    own = Rollout("clip", motion.robot, motion.joint_names, 50.0, motion.root_pos, motion.root_quat, motion.joint_pos)
-    return replace(own, **changes)
+    return replace(Rollout.of(replace(motion, fps=50.0), motion="clip"), **changes)
 
 
 def moved(motion: RobotMotion, angle: float, shift) -> dict[str, np.ndarray]:

@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from phuma.core.provenance import Provenance
+from phuma.core.robot_motion import RobotMotion
 from phuma.curation import curate
-from phuma.motion import Provenance
 from phuma.retargeting import metrics, retarget_motion
-from phuma.retargeting.frames import robot_frames
-from phuma.retargeting.measure import measure
-from phuma.robot_motion import RobotMotion
+from phuma.retargeting.measure import measure, robot_frames
 from phuma.robots import load_robot
-from phuma.sources.synth import generate
+from phuma.synth import generate
 
 FPS = 30.0
 REGION = 2  # right heel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phuma.retargeting import metrics
-from phuma.retargeting.measure import combine, stance_feet
+from phuma.retargeting.measure import combine
 
 
 def test_fidelity_needs_both_means_in_a_frame():
@@ -49,11 +49,6 @@ def test_skating_needs_contact_at_both_ends_of_a_step_and_ignores_height():
     contact[:, 1] = [1.0, 0.0, 1.0]  # never two frames running
     np.testing.assert_allclose(metrics.slip_speeds(soles, contact, 30.0), [0.06, 0.12])
     assert metrics.non_skating(soles, contact, 30.0) == 50.0
-
-
-def test_a_foot_stands_when_its_heel_or_its_toe_does():
-    contact = np.array([[0.6, 0.0, 0.0, 0.0], [0.0, 0.4, 0.0, 0.51]])
-    np.testing.assert_array_equal(stance_feet(contact), [[True, False], [False, True]])
 
 
 def test_many_motions_count_by_their_samples():

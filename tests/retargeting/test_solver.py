@@ -6,21 +6,23 @@ import mujoco
 import numpy as np
 import pytest
 
-from phuma import rotations as rot
-from phuma.contact import FootContacts
+from phuma.core import rotations as rot
+from phuma.core.foot_contacts import FootContacts
+from phuma.core.human_motion import HumanMotion
+from phuma.core.skeleton import INDEX
+from phuma.core.trajectory import Trajectory
 from phuma.curation import curate
-from phuma.motion import HumanMotion
 from phuma.retargeting import retarget_motion
+from phuma.retargeting.block import blocks_of, robot_points
 from phuma.retargeting.collision_check import self_penetration
 from phuma.retargeting.config import FAMILY, SolveCfg
-from phuma.retargeting.part import parts_of, robot_points
-from phuma.retargeting.physink import _problem, _start, _weights, solve
+from phuma.retargeting.objective import TERMS, Stage, Weights, weights_at
+from phuma.retargeting.physink import _problem, _start, solve
 from phuma.retargeting.target import adapted_body, make_target, shared_keypoints
 from phuma.robots import load_robot
 from phuma.robots.capsules import capsules_of
 from phuma.robots.kinematics import point_positions, points_of
-from phuma.skeleton import INDEX
-from phuma.sources.synth import generate
+from phuma.synth import generate
 
 ROBOTS = ("g1", "h1_2")
 ALL = FAMILY["physink+collision"]
@@ -44,13 +46,17 @@ def random_configuration(robot, frames, seed=0):
     )
 
 
+def path_of(robot, root_pos, root_quat, joint_pos):
+    return Trajectory(robot.name, robot.joint_names, 30.0, root_pos, root_quat, joint_pos)
+
+
 def test_kinematics_equal_mujocos(robot):
     model = mujoco.MjModel.from_xml_path(str(robot.folder / "model.xml"))
     data = mujoco.MjData(model)
     bodies = np.arange(len(robot.body_names))
     offset = np.random.default_rng(1).normal(size=(len(bodies), 3))
     root_pos, root_quat, q = random_configuration(robot, 30)
-    mine = point_positions(robot, points_of(robot, bodies, offset), root_pos, root_quat, q)
+    mine = point_positions(robot, points_of(robot, bodies, offset), path_of(robot, root_pos, root_quat, q))
     for t in range(30):
         data.qpos[:] = np.concatenate([root_pos[t], root_quat[t], q[t]])
         mujoco.mj_kinematics(model, data)
@@ -64,29 +70,54 @@ def test_the_gradient_is_that_of_the_cost_by_finite_differences(robot):
     target = make_target(clip.motion, clip.contact, robot)
     stance = (clip.contact.ratio > 0.5).astype(float)
     problem = _problem(target, stance, robot, ALL, SolveCfg(), 0, 8)
-    w = _weights(problem, ALL, SolveCfg(), 0.5, 1.0)
+    w = weights_at(Stage(rise=0.5), ALL)
     rng = np.random.default_rng(0)
     x = _start(target, robot)[:8]
     x = x + rng.normal(0, 0.15, x.shape)
-    for part in parts_of(robot, collision=True):
-        problem.take(part, x)
+    for block in blocks_of(robot, collision=True):
+        problem.take(block, x)
         problem.evaluate(x, w)
         gradient = problem._gradient.copy().reshape(8, -1)
         for _ in range(60):
-            t, i = rng.integers(8), rng.integers(len(part.unknowns))
+            t, i = rng.integers(8), rng.integers(len(block.unknowns))
             step = np.zeros_like(x)
-            step[t, part.unknowns[i]] = 1e-6
+            step[t, block.unknowns[i]] = 1e-6
             slope = (problem.evaluate(x + step, w) - problem.evaluate(x - step, w)) / 2e-6
             assert gradient[t, i] == pytest.approx(slope, rel=2e-4, abs=2e-4 * np.abs(gradient).max())
 
 
-def only(w, **kept):
-    """Weights with every term asleep but those given."""
-    asleep = {
-        name: np.zeros_like(value) if isinstance(value, np.ndarray) else 0.0 for name, value in w._asdict().items()
-    }
-    widths = {name: value for name, value in w._asdict().items() if name.endswith("width")}
-    return type(w)(**{**asleep, **widths, **kept})
+def only(name, weight=None):
+    """Weights with every term asleep but the one that is called so; by itself it weighs as in the list."""
+    k = [term.name for term in TERMS].index(name)
+    full = weights_at(Stage(), ALL)
+    alone = np.zeros_like(full.weight)
+    alone[k] = full.weight[k] if weight is None else weight
+    return Weights(alone, full.width)
+
+
+@pytest.mark.parametrize("name", [term.name for term in TERMS])
+def test_the_gradient_of_each_term_alone(robot, name):
+    """At a place where it is awake for some block; nothing hides it."""
+    clip = curated("kick", seconds=1.0)
+    target = make_target(clip.motion, clip.contact, robot)
+    stance = np.tile([1.0, 0.0, 1.0, 1.0], (8, 1))
+    stance[4:, :2] = 0.0
+    problem = _problem(target, stance, robot, ALL, SolveCfg(), 0, 8)
+    rng = np.random.default_rng(1)
+    x = _start(target, robot)[:8]
+    x = x + rng.normal(0, 0.4, x.shape) * np.where(np.arange(x.shape[1]) < 6, 0.2, 1.0)
+    total = 0.0
+    for block in blocks_of(robot, collision=True):
+        problem.take(block, x)
+        total += problem.evaluate(x, only(name))
+        gradient = problem._gradient.copy().reshape(8, -1)
+        for _ in range(40):
+            t, i = rng.integers(8), rng.integers(len(block.unknowns))
+            step = np.zeros_like(x)
+            step[t, block.unknowns[i]] = 1e-6
+            slope = (problem.evaluate(x + step, only(name)) - problem.evaluate(x - step, only(name))) / 2e-6
+            assert gradient[t, i] == pytest.approx(slope, rel=1e-3, abs=1e-3 * np.abs(gradient).max() + 1e-9)
+    assert total > 0
 
 
 def test_the_gradient_of_collisions_alone(robot):
@@ -94,35 +125,34 @@ def test_the_gradient_of_collisions_alone(robot):
     clip = curated("stand", seconds=1.0)
     target = make_target(clip.motion, clip.contact, robot)
     problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)
-    w = only(_weights(problem, ALL, SolveCfg(), 1.0, 1.0), collision=1.0)
+    w = only("collision", 1.0)
     rng = np.random.default_rng(3)
     x = _start(target, robot)[:8] + rng.normal(0, 0.5, (8, 6 + robot.n_joints)) * (np.arange(6 + robot.n_joints) > 5)
-    for part in parts_of(robot, collision=True):
-        problem.take(part, x)
+    for block in blocks_of(robot, collision=True):
+        problem.take(block, x)
         assert problem.evaluate(x, w) > 0
         gradient = problem._gradient.copy().reshape(8, -1)
         for t, i in np.argwhere(np.abs(gradient) > 1e-3 * np.abs(gradient).max())[::3]:
             step = np.zeros_like(x)
-            step[t, part.unknowns[i]] = 1e-6
+            step[t, block.unknowns[i]] = 1e-6
             slope = (problem.evaluate(x + step, w) - problem.evaluate(x - step, w)) / 2e-6
             assert gradient[t, i] == pytest.approx(slope, rel=1e-3, abs=1e-3 * np.abs(gradient).max())
 
 
 def test_a_shoulder_stands_in_for_its_arm_while_the_body_is_solved(robot):
-    """The cost of positions by hand: pseudo-Huber of each distance, a shoulder three times in the body's part."""
+    """The cost of positions by hand: pseudo-Huber of each distance, a shoulder three times in the body's block."""
     clip = curated("walk", seconds=1.0)
     target = make_target(clip.motion, clip.contact, robot)
     problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)
-    w = only(_weights(problem, ALL, SolveCfg(), 1.0, 1.0), position=5.0)
+    w, width = only("global match", 5.0), 0.02
     x = _start(target, robot)[:8]
     root = rot.multiply(rot.from_rotvec(x[:, 3:6]), target.root_quat[:8])
-    place = point_positions(
-        robot, points_of(robot, robot.keypoint_body, robot.keypoint_offset), x[:, :3], root, x[:, 6:]
-    )
+    keypoints = points_of(robot, robot.keypoint_body, robot.keypoint_offset)
+    place = point_positions(robot, keypoints, path_of(robot, x[:, :3], root, x[:, 6:]))
     distance = np.linalg.norm(place - problem.target.keypoints, axis=-1)
-    each = 5.0 * w.position_width**2 * (np.sqrt(1 + (distance / w.position_width) ** 2) - 1)
+    each = 5.0 * width**2 * (np.sqrt(1 + (distance / width) ** 2) - 1)
     cost = dict(zip(robot.keypoints, each.sum(axis=0)))
-    body, arms = parts_of(robot, collision=False)
+    body, arms = blocks_of(robot, collision=False)
     problem.take(body, x)
     legs = sum(cost[f"{side}_{joint}"] for side in ("left", "right") for joint in ("hip", "knee", "ankle"))
     shoulders = cost["left_shoulder"] + cost["right_shoulder"]
@@ -133,7 +163,7 @@ def test_a_shoulder_stands_in_for_its_arm_while_the_body_is_solved(robot):
 
 
 def test_every_unknown_that_moves_a_point_is_solved_for_exactly_once(robot):
-    body, arms = parts_of(robot, collision=True)
+    body, arms = blocks_of(robot, collision=True)
     assert sorted([*body.unknowns, *arms.unknowns]) == list(range(6 + robot.n_joints))
     names = [robot.joint_names[i - 6] for i in arms.unknowns]
     assert all(any(part in name for part in ("shoulder", "elbow", "wrist")) for name in names)
@@ -147,11 +177,11 @@ def test_arms_give_way_and_the_body_does_not():
     clip, robot = curated("lunge", seconds=2.0, seed=1), load_robot("g1")
     free = retarget_motion(clip.motion, clip.contact, robot, "physink")
     clear = retarget_motion(clip.motion, clip.contact, robot, "physink+collision")
-    deep = [self_penetration(robot, m.root_pos, m.root_quat, m.joint_pos) for m in (free, clear)]
+    deep = [self_penetration(robot, m) for m in (free, clear)]
     assert free.report["metrics"]["self_penetration"] == pytest.approx(100 * np.mean(deep[0] > 0.01))
     assert np.mean(deep[0] > 0.01) > 0.5
     assert deep[1].max() < 0.01
-    body, arms = (part.unknowns for part in parts_of(robot, collision=True))
+    body, arms = (block.unknowns for block in blocks_of(robot, collision=True))
     np.testing.assert_allclose(clear.root_pos, free.root_pos, atol=0.01)
     np.testing.assert_allclose(clear.joint_pos[:, body[6:] - 6], free.joint_pos[:, body[6:] - 6], atol=0.05)
     assert np.abs(clear.joint_pos - free.joint_pos)[:, arms - 6].max() > 0.05
@@ -175,7 +205,7 @@ def test_a_motion_that_the_robot_itself_made_is_recovered(robot):
     clip = curated("reach", seconds=1.5, seed=2)
     made = retarget_motion(clip.motion, clip.contact, robot, "sink+feasibility")
     points = points_of(robot, *robot_points(robot))
-    place = point_positions(robot, points, made.root_pos, made.root_quat, made.joint_pos)
+    place = point_positions(robot, points, made)
     target = make_target(clip.motion, clip.contact, robot)
     joints = target.motion.pose.position.copy()
     for k, name in enumerate(robot.keypoints):
@@ -185,7 +215,7 @@ def test_a_motion_that_the_robot_itself_made_is_recovered(robot):
     object.__setattr__(known, "motion", _WithPose(target.motion, pose))
     cfg = SolveCfg(max_steps=30, tolerance=1e-9)
     found = solve(known, np.zeros((len(clip.motion), 4)), robot, FAMILY["sink+feasibility"], cfg)
-    again = point_positions(robot, points, found.root_pos, found.root_quat, found.joint_pos)
+    again = point_positions(robot, points, found.trajectory)
     assert np.linalg.norm(again[:, :13] - place[:, :13], axis=-1).max() < 0.01
 
 
@@ -225,6 +255,7 @@ def test_the_optimum_does_not_depend_on_left_and_right(robot):
 
 
 @pytest.mark.parametrize("kind", ["jump", "lunge", "twist"])
+@pytest.mark.slow
 def test_limits_are_never_crossed_and_contact_holds(robot, kind):
     clip = curated(kind, seconds=4.0, seed=3)
     out = retarget_motion(clip.motion, clip.contact, robot, "physink")
@@ -253,6 +284,7 @@ def test_feet_that_move_fast_are_not_held_where_the_user_says_so():
     assert free.contact.tobytes() == held.contact.tobytes()
 
 
+@pytest.mark.slow
 def test_each_added_loss_improves_its_own_metric(robot):
     clip = curated("walk", seconds=4.0, seed=1)
     score = {m: retarget_motion(clip.motion, clip.contact, robot, m).report["metrics"] for m in FAMILY}
@@ -269,6 +301,7 @@ def test_the_same_bits_on_every_run():
     assert a.joint_pos.tobytes() == b.joint_pos.tobytes()
 
 
+@pytest.mark.slow
 def test_pieces_agree_with_the_whole():
     """A long clip is solved in windows; a short one may be too, and has to come out nearly the same."""
     clip = curated("walk", seconds=8.0, seed=2)
@@ -327,14 +360,14 @@ def test_soles_below_the_ground_cost_in_every_frame_and_soles_above_it_do_not(ro
     clip = curated("walk", seconds=1.0)
     target = make_target(clip.motion, clip.contact, robot)
     problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)
-    w = only(_weights(problem, ALL, SolveCfg(), 1.0, 1.0), floor=2.0)
-    body, _ = parts_of(robot, collision=False)
+    w = only("penetration", 2.0)
+    body, _ = blocks_of(robot, collision=False)
     for shift in (-0.1, 0.5):
         x = _start(target, robot)[:8]
         x[:, 2] += shift
         root = rot.multiply(rot.from_rotvec(x[:, 3:6]), target.root_quat[:8])
         soles = points_of(robot, robot.sole_body, robot.sole_point)
-        z = point_positions(robot, soles, x[:, :3], root, x[:, 6:])[..., 2]
+        z = point_positions(robot, soles, path_of(robot, x[:, :3], root, x[:, 6:]))[..., 2]
         problem.take(body, x)
         assert problem.evaluate(x, w) == pytest.approx(np.sum(np.minimum(z, 0) ** 2), abs=1e-12)
         assert (z < 0).any() == (shift < 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
 from phuma.robots import Robot
 
 NAMES = ("g1", "h1_2")
@@ -33,10 +33,10 @@ def forward(robot: Robot, joints) -> tuple[np.ndarray, np.ndarray]:
             pos[b] = pos[a] + rot.rotate(quat[a], robot.body_pos[b])
             quat[b] = rot.multiply(quat[a], robot.body_quat[b])
         for j in np.flatnonzero(robot.joint_body == b):
-            turn = rot.from_rotvec(joints[j] * robot.joint_axis[j])
+            step = rot.from_rotvec(joints[j] * robot.joint_axis[j])
             anchor = robot.joint_anchor[j]
-            pos[b] += rot.rotate(quat[b], anchor - rot.rotate(turn, anchor))
-            quat[b] = rot.multiply(quat[b], turn)
+            pos[b] += rot.rotate(quat[b], anchor - rot.rotate(step, anchor))
+            quat[b] = rot.multiply(quat[b], step)
     return pos, quat
 
 
@@ -59,15 +59,15 @@ def some_poses(robot: Robot, count: int, seed: int = 0) -> np.ndarray:
 
 def half_extent(model, data, geom: int) -> np.ndarray:
     """(3,) of a geom in the world, exact for the shapes used here."""
-    turn, size = data.geom_xmat[geom].reshape(3, 3), model.geom_size[geom]
+    matrix, size = data.geom_xmat[geom].reshape(3, 3), model.geom_size[geom]
     kind = mujoco.mjtGeom(int(model.geom_type[geom]))
     if kind == mujoco.mjtGeom.mjGEOM_SPHERE:
         return np.full(3, size[0])
     if kind == mujoco.mjtGeom.mjGEOM_CAPSULE:
-        return size[0] + np.abs(turn[:, 2]) * size[1]
+        return size[0] + np.abs(matrix[:, 2]) * size[1]
     if kind == mujoco.mjtGeom.mjGEOM_CYLINDER:
-        return size[0] * np.sqrt(np.maximum(0, 1 - turn[:, 2] ** 2)) + np.abs(turn[:, 2]) * size[1]
+        return size[0] * np.sqrt(np.maximum(0, 1 - matrix[:, 2] ** 2)) + np.abs(matrix[:, 2]) * size[1]
     if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID:
-        return np.sqrt((turn**2) @ size**2)
+        return np.sqrt((matrix**2) @ size**2)
     assert kind == mujoco.mjtGeom.mjGEOM_BOX
-    return np.abs(turn) @ size
+    return np.abs(matrix) @ size

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from phuma.robots.meshes import STL
-
+STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("unused", "<u2")])
+"""One triangle of a binary file, behind a head of 84 bytes that ends with their number"""
 SQUARES = np.array([(0, 2, 3, 1), (4, 5, 7, 6), (0, 1, 5, 4), (2, 6, 7, 3), (0, 4, 6, 2), (1, 3, 7, 5)])
 CORNERS = np.array([(x, y, z) for z in (-1.0, 1.0) for y in (-1.0, 1.0) for x in (-1.0, 1.0)])
 

@@ -10,9 +10,9 @@ pytest.importorskip("numba")
 
 import mujoco
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
 from phuma.robots.folder import load_robot
-from phuma.robots.kinematics import Tree, move_bodies, pose_bodies, tree_of, turn_quaternions
+from phuma.robots.kinematics import Tree, body_quaternions, move_bodies, pose_bodies, tree_of
 from tests.robots.posing import NAMES
 
 RNG = np.random.default_rng(0)
@@ -51,39 +51,39 @@ def tree(request) -> Tree:
 
 
 def any_motion(tree: Tree, count: int = 5) -> tuple[np.ndarray, ...]:
-    """Root's place, rotation wxyz, velocity and angular velocity in the world; joints' angles and speeds."""
+    """Root's pos, rotation wxyz, velocity and angular velocity in the world; joints' angles and speeds."""
     joints = len(tree.joint_axis)
-    place, speed, spin = RNG.normal(size=(3, count, 3))
-    return place, rot.normalize(RNG.normal(size=(count, 4))), speed, spin, *RNG.normal(size=(2, count, joints))
+    pos, speed, spin = RNG.normal(size=(3, count, 3))
+    return pos, rot.normalize(RNG.normal(size=(count, 4))), speed, spin, *RNG.normal(size=(2, count, joints))
 
 
-def posed(tree: Tree, place, quat, joints) -> tuple[np.ndarray, ...]:
-    """Bodies' places and matrices, joints' axes and origins."""
-    count, bodies, n = len(place), len(tree.parents), len(tree.joint_axis)
+def posed(tree: Tree, pos, quat, joints) -> tuple[np.ndarray, ...]:
+    """Bodies' positions and matrices, joints' axes and origins."""
+    count, bodies, n = len(pos), len(tree.parents), len(tree.joint_axis)
     out = (
         np.empty((count, bodies, 3)),
         np.empty((count, bodies, 3, 3)),
         np.empty((count, n, 3)),
         np.empty((count, n, 3)),
     )
-    pose_bodies(tree, np.arange(bodies), place, rot.to_matrix(quat), joints, *out)
+    pose_bodies(tree, np.arange(bodies), pos, rot.to_matrix(quat), joints, *out)
     return out
 
 
-def moved(tree: Tree, place, quat, speed, spin, joints, rates) -> tuple[np.ndarray, np.ndarray]:
+def moved(tree: Tree, pos, quat, speed, spin, joints, rates) -> tuple[np.ndarray, np.ndarray]:
     """Bodies' velocities and angular velocities."""
-    body_p, _, axis, origin = posed(tree, place, quat, joints)
+    body_p, _, axis, origin = posed(tree, pos, quat, joints)
     out = np.empty_like(body_p), np.empty_like(body_p)
-    move_bodies(tree, np.arange(len(tree.parents)), place, speed, spin, rates, body_p, axis, origin, *out)
+    move_bodies(tree, np.arange(len(tree.parents)), pos, speed, spin, rates, body_p, axis, origin, *out)
     return out
 
 
 def test_velocities_are_what_poses_change_by(tree):
-    place, quat, speed, spin, joints, rates = motion = any_motion(tree)
+    pos, quat, speed, spin, joints, rates = motion = any_motion(tree)
     ends = []
     for t in (-STEP, STEP):
-        turn = rot.multiply(rot.from_rotvec(t * spin), quat)
-        ends.append(posed(tree, place + t * speed, turn, joints + t * rates)[:2])
+        rotated = rot.multiply(rot.from_rotvec(t * spin), quat)
+        ends.append(posed(tree, pos + t * speed, rotated, joints + t * rates)[:2])
     linear, angular = moved(tree, *motion)
     (p0, r0), (p1, r1) = ends
     np.testing.assert_allclose(linear, (p1 - p0) / (2 * STEP), atol=1e-7)
@@ -96,9 +96,9 @@ def test_velocities_of_odd_hinges_are_mujocos():
     tree, data, velocity = odd_tree(model), mujoco.MjData(model), np.zeros(6)
     motion = any_motion(tree)
     linear, angular = moved(tree, *motion)
-    for t, (place, quat, speed, spin, joints, rates) in enumerate(zip(*motion)):
+    for t, (pos, quat, speed, spin, joints, rates) in enumerate(zip(*motion)):
         own = rot.rotate(rot.conjugate(quat), spin)
-        data.qpos[:], data.qvel[:] = np.r_[place, quat, joints], np.r_[speed, own, rates]
+        data.qpos[:], data.qvel[:] = np.r_[pos, quat, joints], np.r_[speed, own, rates]
         mujoco.mj_forward(model, data)
         for b in range(4):
             mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, b + 1, velocity, 0)
@@ -107,8 +107,8 @@ def test_velocities_of_odd_hinges_are_mujocos():
 
 
 def test_a_robot_that_only_falls_has_one_velocity(tree):
-    place, quat, speed, spin, joints, rates = any_motion(tree)
-    linear, angular = moved(tree, place, quat, speed, 0 * spin, joints, 0 * rates)
+    pos, quat, speed, spin, joints, rates = any_motion(tree)
+    linear, angular = moved(tree, pos, quat, speed, 0 * spin, joints, 0 * rates)
     np.testing.assert_allclose(linear, np.broadcast_to(speed[:, None], linear.shape), atol=1e-12)
     np.testing.assert_array_equal(angular, 0 * angular)
 
@@ -117,7 +117,7 @@ def quaternions_of(quat: np.ndarray) -> np.ndarray:
     """Through the matrix and back, by compiled code."""
     matrix = np.ascontiguousarray(rot.to_matrix(quat))[:, None]
     out = np.empty((len(quat), 1, 4))
-    turn_quaternions(matrix, np.array([0]), out)
+    body_quaternions(matrix, np.array([0]), out)
     return out[:, 0]
 
 
@@ -149,5 +149,5 @@ def test_half_turns_about_slanted_axes_have_their_quaternion():
 def test_quaternions_are_of_the_bodies_asked_for():
     quat = rot.normalize(RNG.normal(size=(6, 4, 4)))
     out = np.empty((6, 2, 4))
-    turn_quaternions(np.ascontiguousarray(rot.to_matrix(quat)), np.array([3, 1]), out)
+    body_quaternions(np.ascontiguousarray(rot.to_matrix(quat)), np.array([3, 1]), out)
     np.testing.assert_allclose(np.abs(np.sum(out * quat[:, [3, 1]], axis=-1)), 1, atol=1e-12)

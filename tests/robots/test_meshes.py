@@ -4,13 +4,14 @@ STL files read as they were written; fewer triangles that look the same."""
 from __future__ import annotations
 
 import shutil
+import sys
 from importlib import metadata
 
 import numpy as np
 import pytest
 
-from phuma import rotations as rot
-from phuma.errors import ReadError
+from phuma.core import rotations as rot
+from phuma.errors import MissingExtraError, ReadError
 from phuma.robots import load_robot, meshes
 from phuma.robots.meshes import decimate, read_stl
 from tests.robots.originals import original
@@ -106,18 +107,26 @@ def test_both_kinds_of_stl_file_are_read_as_they_were_written(tmp_path):
     np.testing.assert_array_equal(read_stl(write_text(tmp_path / "b.stl", triangles)), binary)
     misleading = write_binary(tmp_path / "c.stl", triangles, head=b"solid, though it is binary")
     np.testing.assert_array_equal(read_stl(misleading), binary)
+    text = write_text(tmp_path / "d.stl", triangles[:5]).read_bytes() + (tmp_path / "b.stl").read_bytes()
+    (tmp_path / "two.stl").write_bytes(text)
+    np.testing.assert_array_equal(read_stl(tmp_path / "two.stl"), np.concatenate([binary[:5], binary]))
 
 
-TEXT = "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendfacet\n"
+TEXT = "solid x\nfacet\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1 0\nendfacet\nendsolid x\n"
 FAULTS = {
     "nothing": (b"", "holds no triangles, or is no STL file"),
     "no triangles": (bytes(84), "holds no triangles"),
     "a page": (b"<html>" + 200 * b" ", "is no STL file or is cut off"),
     "half a file": (bytes(80) + b"\7\0\0\0" + bytes(60), "is cut off: 7 triangles would be 434 bytes, it has 144"),
     "not finite": (bytes(80) + b"\1\0\0\0" + 48 * b"\xff" + bytes(2), "not a finite number"),
-    "two corners": (TEXT.replace("vertex 0 1 0\n", "").encode(), "has 2 corners in 1 facets; each facet needs three"),
-    "a word": (TEXT.replace("1 0 0", "1 up 0").encode(), "a corner that is not a number: .*up"),
-    "no facets": (b"solid x\nendsolid x\n" + 100 * b" ", "has 0 corners in 0 facets"),
+    "two corners": (TEXT.replace("vertex 0 1 0\n", "").encode(), r"is damaged \(ValueError: "),
+    "a word": (TEXT.replace("1 0 0", "1 up 0").encode(), r"is damaged \(\w+: "),
+    "a word behind a whole facet": (
+        2 * TEXT[:-11].encode() + b"vertex a b c\n" + TEXT[-11:].encode(),
+        r"is damaged \(",
+    ),
+    "a solid that does not end": ((2 * TEXT).encode()[:-11], "has 2 facets, but 1 between solid and endsolid"),
+    "no facets": (b"solid x\nendsolid x\n" + 100 * b" ", "holds no triangles"),
 }
 
 
@@ -133,6 +142,12 @@ def test_a_broken_file_is_named_with_its_fault_and_what_to_do(tmp_path, fault):
 def test_a_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ReadError, match=r"gone\.STL: cannot be read: No such file"):
         read_stl(tmp_path / "gone.STL")
+
+
+def test_without_trimesh_its_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(MissingExtraError, match=r"needs trimesh.*pip install 'phuma\[view\]'"):
+        read_stl(write_binary(tmp_path / "a.STL", cube()))
 
 
 @pytest.mark.parametrize("cell", [0.004, 0.018])

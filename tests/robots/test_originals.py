@@ -12,6 +12,8 @@ from phuma.robots import load_robot
 from tests.robots.originals import original
 from tests.robots.posing import NAMES, compiled, half_extent, posed, some_poses
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_kinematics_are_the_originals(name):
@@ -82,9 +84,9 @@ def test_shapes_lie_within_the_links(name):
     for body, parts in ((b, source.meshes_of(b)) for b in robot.body_names):
         geoms = np.flatnonzero(model.geom_bodyid == model.body(body).id)
         shape = np.concatenate(parts)
-        place, turn = data.body(body).xpos, data.body(body).xmat.reshape(3, 3)
+        pos, matrix = data.body(body).xpos, data.body(body).xmat.reshape(3, 3)
         for g in geoms:
             middle, half = data.geom_xpos[g], half_extent(model, data, g)
-            real = place + shape @ turn.T
+            real = pos + shape @ matrix.T
             assert (middle - half > real.min(axis=0) - 0.01).all(), (body, g)
             assert (middle + half < real.max(axis=0) + 0.01).all(), (body, g)

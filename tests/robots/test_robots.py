@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
+from phuma.core.skeleton import JOINTS
 from phuma.errors import ConfigError
 from phuma.robots import KEYPOINTS, Robot, built_in_robots, load_robot
-from phuma.skeleton import JOINTS
 from tests.robots.posing import NAMES, compiled, forward, half_extent, other, points, posed, some_poses, swap
 
 MIRROR = np.array([1.0, -1.0, 1.0])
@@ -148,11 +148,11 @@ def test_shapes_mirror_each_other(robot):
 
 
 def test_shared_pose_is_a_t_pose(robot):
-    place = dict(zip(KEYPOINTS, points(robot, robot.shared_pose, robot.keypoint_body, robot.keypoint_offset)))
+    keypoint = dict(zip(KEYPOINTS, points(robot, robot.shared_pose, robot.keypoint_body, robot.keypoint_offset)))
     for side, y in (("left", 1.0), ("right", -1.0)):
         for chain, way in ((("shoulder", "elbow", "wrist"), (0, y, 0)), (("hip", "knee", "ankle"), (0, 0, -1))):
             for a, b in pairwise(chain):
-                link = place[f"{side}_{b}"] - place[f"{side}_{a}"]
+                link = keypoint[f"{side}_{b}"] - keypoint[f"{side}_{a}"]
                 assert np.degrees(np.arccos(link @ way / np.linalg.norm(link))) < 10 - 7 * (chain[0] == "hip")
     _, quat = forward(robot, robot.shared_pose)
     (left,) = robot.body_index(["left_wrist_yaw_link"])
@@ -162,9 +162,9 @@ def test_shared_pose_is_a_t_pose(robot):
 
 def test_keypoints_are_human_joints_on_the_robot(robot):
     assert set(KEYPOINTS) <= set(JOINTS)
-    place = dict(zip(KEYPOINTS, points(robot, robot.default_pose, robot.keypoint_body, robot.keypoint_offset)))
-    assert place["left_shoulder"][2] > place["pelvis"][2] > place["left_hip"][2] > place["left_knee"][2]
-    assert place["left_hip"][1] > 0 > place["right_hip"][1]
+    keypoint = dict(zip(KEYPOINTS, points(robot, robot.default_pose, robot.keypoint_body, robot.keypoint_offset)))
+    assert keypoint["left_shoulder"][2] > keypoint["pelvis"][2] > keypoint["left_hip"][2] > keypoint["left_knee"][2]
+    assert keypoint["left_hip"][1] > 0 > keypoint["right_hip"][1]
     assert len(robot.key_bodies) == 14
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
 from phuma.robots import Robot, load_robot, meshes, shapes
 from phuma.robots.meshes import visual_meshes
 from phuma.robots.shapes import Shape, robot_shapes
@@ -18,6 +18,8 @@ from tests.robots.posing import NAMES, compiled, half_extent, other, posed
 from tests.robots.solids import ball, box_of, cube, normals, volume, write_binary
 
 mujoco = pytest.importorskip("mujoco")
+
+pytestmark = pytest.mark.slow
 KNEE = "left_knee_link"
 ASKEW = rot.normalize(np.array([0.9, 0.3, -0.2, 0.4]))
 PLACE = np.array([0.1, -0.2, 0.05])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.skeleton import JOINTS, PARENTS, REST_TO_WORLD
+from phuma.core import rotations as rot
+from phuma.core.skeleton import JOINTS, PARENTS, REST_TO_WORLD
 from phuma.sources.bvh.writer import _euler_zyx
 
 SIDES = (("left", "Left"), ("right", "Right"))

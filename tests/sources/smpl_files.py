@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from phuma.body import open_body
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
+from phuma.io.probe import Probe
 from phuma.sources import amass_smplh, amass_smplx, motionx, phuma_human
 from phuma.sources.reader import ReadCfg, Reader
 from tests.motions import smooth_motion

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from phuma import rotations as rot
 from phuma.body import open_body
+from phuma.core import rotations as rot
+from phuma.core.skeleton import INDEX, JOINTS, PARENTS
 from phuma.curation import curate
 from phuma.errors import ConfigError, ReadError
-from phuma.files.probe import Probe
-from phuma.skeleton import INDEX, JOINTS, PARENTS
+from phuma.io.probe import Probe
 from phuma.sources import ReadCfg, read, recognise
 from phuma.sources.bvh import write
 from phuma.sources.bvh.kinematics import forward, needed_joints
 from phuma.sources.bvh.match import JointMap, match_joints, side_and_word
 from phuma.sources.bvh.parse import parse_bvh
-from phuma.sources.synth import generate
+from phuma.synth import generate
 from tests.fuzz import changes, damage, fuzzed, only_read_errors
 from tests.motions import smooth_motion
 from tests.sources.bvh_files import CONVENTIONS, bvh_text

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from phuma.core.skeleton import N_JOINTS
 from phuma.errors import ConfigError, ReadError
-from phuma.files.probe import Probe
-from phuma.skeleton import N_JOINTS
+from phuma.io.probe import Probe
 from phuma.sources import amass_smplh, amass_smplx, motionx
 from phuma.sources.reader import ReadCfg
 from tests.fuzz import changes, damage, fuzzed, only_read_errors

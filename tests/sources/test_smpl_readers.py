@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from phuma import rotations as rot
 from phuma.body import open_body
+from phuma.core import rotations as rot
+from phuma.core.skeleton import INDEX
 from phuma.errors import ConfigError
-from phuma.files.probe import Probe
-from phuma.skeleton import INDEX
+from phuma.io.probe import Probe
 from phuma.sources import amass_smplh, amass_smplx, motionx, phuma_human
 from phuma.sources.reader import ReadCfg
 from tests.motions import smooth_motion
@@ -56,7 +56,7 @@ def test_an_assumed_rate_is_noted_and_a_given_one_goes_before_it(tmp_path: Path,
     path = valid_file(reader, tmp_path / "a.npy")
     assumed = read(reader, path)
     assert assumed.fps == 30.0
-    assert f"30 frames a second assumed: {reader.FORMAT} files hold no rate" in assumed.provenance.notes
+    assert f"30 Hz assumed: {reader.FORMAT} files hold no rate" in assumed.provenance.notes
     given_rate = read(reader, path, ReadCfg(fps=25))
     assert given_rate.fps == 25.0
     assert not any("assumed" in note for note in given_rate.provenance.notes)

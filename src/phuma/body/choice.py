@@ -1,4 +1,4 @@
-"""Whose body a recording of SMPL's family is put on."""
+"""A recording of SMPL's family is put on a body that is chosen here."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from phuma.body.body import Body
 from phuma.body.fit import fit_modes, fit_open_shape
 from phuma.body.open import open_body
 from phuma.body.smplx import GENDERS
 from phuma.body.smplx import load_smplx as _load_smplx
 from phuma.body.space import ShapeSpace
+from phuma.core.body import Body
+from phuma.core.rotations import Array
 from phuma.errors import ConfigError, ReadError
-from phuma.rotations import Array
 
 __all__ = ["SmplShape", "check_body", "choose_body"]
 
@@ -28,10 +28,10 @@ BETA_PRIOR = 1.5  # standard deviation; a population has 1
 
 
 class SmplShape(NamedTuple):
-    """What a recording says of its person."""
+    """A shape is what a recording says of its person."""
 
     model: Model
-    """Whose betas they are: one model's mean nothing to another"""
+    """Whose betas they are: one model's are not those of another"""
     betas: Array | None = None
     """(B,), or None when the recording has none"""
     gender: str = "neutral"
@@ -39,16 +39,16 @@ class SmplShape(NamedTuple):
 
 @lru_cache(maxsize=8)
 def load_smplx(path: str, gender: str) -> ShapeSpace:
-    """Once a process: reducing a model takes seconds where the cache cannot be written."""
+    """Load a model once per process: reducing it takes seconds where the cache cannot be written."""
     return _load_smplx(path, gender)
 
 
 def choose_body(
     spec: str, shape: SmplShape, root_pos: Array, joint_quat: Array, fps: float
 ) -> tuple[Body, tuple[str, ...]]:
-    """The body that `spec` (`open` or `smplx:PATH`) gives a recording, and notes on how it was found.
+    """Return the body that `spec` (`open` or `smplx:PATH`) gives a recording, and notes on how it was found.
 
-    root_pos (T, 3) is the pelvis' path, of which only the changes count; joint_quat (T, 22, 4) local, wxyz.
+    `root_pos` (T, 3) is the pelvis' path, of which only the changes count; `joint_quat` (T, 22, 4) is local, wxyz.
     """
     if spec == "open":
         open_shape, fit = fit_open_shape(root_pos, joint_quat, fps)
@@ -63,7 +63,7 @@ def choose_body(
 
 
 def check_body(spec: str) -> None:
-    """Whether there is such a body at all: asked once, before a batch of recordings would fail for it one by one."""
+    """Raise an error unless there is such a body, before a batch of recordings would fail for it one by one."""
     if spec == "open":
         return
     problems = []
@@ -94,7 +94,7 @@ def _gender_notes(path: str | os.PathLike[str], gender: str) -> tuple[str, ...]:
     own = re.search(r"neutral|female|male", Path(path).name.lower())
     if own is None or own.group() == gender:
         return ()
-    return (f"shape of the {gender} model put on the {own.group()} one; give a folder with one file a gender",)
+    return (f"shape of the {gender} model put on the {own.group()} one; give a folder with one file per gender",)
 
 
 def _fitted_body(

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phuma import rotations as rot
 from phuma.body.open import AVERAGE_STATURE, LEG, OPEN_SPACE, OpenShape
 from phuma.body.space import ShapeSpace
-from phuma.rotations import Array
-from phuma.skeleton import PARENTS, POINTS_PER_REGION, REGIONS
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.core.skeleton import PARENTS, POINTS_PER_REGION, REGIONS
 
 STANDING_SPEED = 0.03  # m/s
 PAIR_SECONDS = 1 / 6  # between the two frames of a velocity: short of a running step, long against jitter
@@ -30,7 +30,7 @@ SECONDS_PER_OBSERVATION = 0.5  # neighbouring frames say the same; this much tim
 
 @dataclass(frozen=True)
 class BodyFit:
-    """What a fit found."""
+    """A fit says which stature and leg length were found, and how well the feet stand by them."""
 
     stature: float
     """metres"""
@@ -49,7 +49,10 @@ class BodyFit:
 
 
 def fit_open_shape(root_pos: Array, joint_quat: Array, fps: float) -> tuple[OpenShape, BodyFit]:
-    """The open body's stature and leg length for a recording: root_pos (T, 3), joint_quat (T, 22, 4) wxyz, local."""
+    """Return the open body's stature and leg length for a recording.
+
+    The recording is root_pos (T, 3) and joint_quat (T, 22, 4) wxyz, local.
+    """
     average = OpenShape().lengths()
     # Two directions: all of the body larger, and the legs alone longer; standard deviations of a population.
     leg_only = np.zeros(len(average))
@@ -63,7 +66,11 @@ def fit_open_shape(root_pos: Array, joint_quat: Array, fps: float) -> tuple[Open
 def fit_modes(
     space: ShapeSpace, start: Array, modes: Array, prior: Array, root_pos: Array, joint_quat: Array, fps: float
 ) -> tuple[Array, float, float]:
-    """Amounts z (K,) of the `modes` (S, K) to add to the shape `start` (S,), with slips [m/s] before and after."""
+    """Return amounts z (K,) of the `modes` (S, K) to add to the shape `start` (S,), with slips [m/s] before and after
+    it.
+
+    The recording is root_pos (T, 3) and joint_quat (T, 22, 4) wxyz, local; `prior` (K,) is the standard deviation of z.
+    """
     step = max(1, round(fps * PAIR_SECONDS))
     if len(root_pos) <= step:
         return np.zeros(len(prior)), 0.0, 0.0
@@ -104,11 +111,11 @@ def _region_velocities(
     # Forward kinematics is linear in the rest positions: run it once for the body and all modes, down the legs only.
     needed = _above(np.flatnonzero(space.sole_weights.any(axis=0)))
     rotation: dict[int, Array] = {0: joint_quat[frames, 0]}
-    place: dict[int, Array] = {0: np.zeros((len(frames), 3, points.shape[-1]))}
-    place[0][..., 0] = root_pos[frames]
+    position: dict[int, Array] = {0: np.zeros((len(frames), 3, points.shape[-1]))}
+    position[0][..., 0] = root_pos[frames]
     for j in needed[1:]:
         p = PARENTS[j]
-        place[j] = place[p] + rot.to_matrix(rotation[p]) @ (points[j] - points[p])
+        position[j] = position[p] + rot.to_matrix(rotation[p]) @ (points[j] - points[p])
         rotation[j] = rot.multiply(rotation[p], joint_quat[frames, j])
     centres = np.zeros((len(frames), len(REGIONS), 3, points.shape[-1]))
     for r in range(len(REGIONS)):
@@ -117,7 +124,7 @@ def _region_velocities(
         for i in map(int, np.flatnonzero(weights.any(axis=0))):
             w = weights[:, i] / POINTS_PER_REGION
             local = np.tensordot(w, soles[own] - points[i], axes=(0, 0))
-            centres[:, r] += rot.to_matrix(rotation[i]) @ local + w.sum() * place[i]
+            centres[:, r] += rot.to_matrix(rotation[i]) @ local + w.sum() * position[i]
     n = len(first)
     velocity = (centres[n:] - centres[:n]) * rate
     return velocity[..., 0], velocity[..., 1:]

@@ -1,12 +1,12 @@
-"""The masses of the body's segments (Winter, Biomechanics and Motor Control of Human Movement), put into its joints."""
+"""Masses of the body's segments are put into its joints (Winter, Biomechanics and Motor Control of Human Movement)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from phuma.body.body import Pose
-from phuma.rotations import Array
-from phuma.skeleton import INDEX
+from phuma.core.body import Pose
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX
 
 # Share of the body's mass, the joints at the segment's ends, and where between them its centre lies.
 _TRUNK = (
@@ -38,5 +38,5 @@ JOINT_WEIGHTS = _weights()
 
 
 def centre_of_mass(pose: Pose) -> Array:
-    """(T, 3) metres, world."""
+    """Return the centre of mass (T, 3) in the world, metres."""
     return np.einsum("tjk,j->tk", pose.position, JOINT_WEIGHTS)

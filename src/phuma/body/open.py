@@ -1,4 +1,4 @@
-"""The open body: a skeleton with soles from anthropometric tables, free of any model licence.
+"""The open body is a skeleton with soles from anthropometric tables, free of any model licence.
 
 Fractions of stature are means of men and women of ANSUR II (Natick TR-15/007), and Winter's (Biomechanics and Motor
 Control of Human Movement) where ANSUR has no such measure. The body stands in a T-pose, legs straight, soles flat.
@@ -10,11 +10,11 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from phuma.body.body import Body
 from phuma.body.space import ShapeSpace
+from phuma.core.body import Body
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, N_JOINTS, N_SOLE, POINTS_PER_REGION, REGIONS
 from phuma.errors import PhumaError
-from phuma.rotations import Array
-from phuma.skeleton import INDEX, N_JOINTS, N_SOLE, POINTS_PER_REGION, REGIONS
 
 AVERAGE_STATURE = 1.72
 
@@ -44,7 +44,7 @@ SPINE = {
 
 @dataclass(frozen=True)
 class OpenShape:
-    """The open body's shape: stature, and the parts relative to the average person of that stature."""
+    """A shape of the open body is a stature, and parts relative to the average person of that stature."""
 
     stature: float = AVERAGE_STATURE
     """metres"""
@@ -63,7 +63,7 @@ class OpenShape:
                 raise PhumaError(f"open body: {f.name} is {value:g}; expected between {low} and {high}")
 
     def lengths(self) -> Array:
-        """The seven numbers of OPEN_SPACE, metres."""
+        """Return the seven numbers of OPEN_SPACE, metres."""
         h = self.stature
         return h * np.array(
             [1.0, LEG * self.leg, ARM * self.arm, TRUNK * self.trunk, SHOULDER_WIDTH * self.shoulder,
@@ -72,6 +72,7 @@ class OpenShape:
 
     @staticmethod
     def from_lengths(lengths: Array) -> OpenShape:
+        """Return the shape that has these seven lengths, metres."""
         h, leg, arm, trunk, shoulder, hip, foot = (float(v) for v in lengths)
         return OpenShape(
             h, leg / (h * LEG), arm / (h * ARM), trunk / (h * TRUNK), shoulder / (h * SHOULDER_WIDTH),
@@ -80,7 +81,7 @@ class OpenShape:
 
 
 def _disc() -> Array:
-    """(22, 2) points spread evenly over the unit disc (Vogel's spiral)."""
+    """Return points (22, 2) that cover the unit disc evenly (Vogel's spiral)."""
     k = np.arange(POINTS_PER_REGION)
     radius, angle = np.sqrt((k + 0.5) / POINTS_PER_REGION), k * np.pi * (3 - np.sqrt(5))
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
@@ -145,5 +146,5 @@ OPEN_SPACE = _space()
 
 
 def open_body(shape: OpenShape | None = None) -> Body:
-    """The open body of a shape; the average one by default."""
+    """Return the open body of a shape; the average one by default."""
     return OPEN_SPACE.body((shape or OpenShape()).lengths())

@@ -1,4 +1,4 @@
-"""The body of the user's licensed SMPL-X model file, reduced on load to 22 joints and 88 sole points.
+"""A body is read from the user's licensed SMPL-X model file, reduced on load to 22 joints and 88 sole points.
 
 What is left out is exact to leave out: while jaw, eyes and fingers are at rest they move with the head and the wrists,
 so their skinning weights are counted there and their pose blend shapes vanish. The reduced data is still part of the
@@ -16,11 +16,11 @@ import numpy as np
 
 from phuma.body.smplx_cache import cached_smplx, file_hash, remember
 from phuma.body.space import ShapeSpace
+from phuma.core.rotations import Array
+from phuma.core.skeleton import N_JOINTS, N_SOLE, PARENTS
 from phuma.errors import ConfigError, ReadError
-from phuma.files.arrays import load_npz, npz_headers
-from phuma.files.pickles import as_array, load_pickle
-from phuma.rotations import Array
-from phuma.skeleton import N_JOINTS, N_SOLE, PARENTS
+from phuma.io.npz import load_npz, npz_headers
+from phuma.io.safe_pickle import as_array, load_pickle
 
 __all__ = ["GENDERS", "SOLE_VERTICES", "cached_smplx", "load_smplx"]
 
@@ -47,7 +47,7 @@ SOLE_VERTICES = np.array([
 
 
 def load_smplx(path: str | os.PathLike[str], gender: str = "neutral") -> ShapeSpace:
-    """The shape space of a model file (`.npz` or `.pkl`), or of the file for `gender` in a folder of them."""
+    """Return the shape space of a model file (`.npz` or `.pkl`), or of the file for `gender` in a folder of them."""
     file = find_model(Path(path), gender)
     digest = file_hash(file)
     known = cached_smplx(f"smplx:{digest[:12]}")
@@ -59,7 +59,7 @@ def load_smplx(path: str | os.PathLike[str], gender: str = "neutral") -> ShapeSp
 
 
 def find_model(path: Path, gender: str) -> Path:
-    """The model file itself, or SMPLX_<GENDER>.npz or .pkl in the folder or its subfolder `smplx`, in any case."""
+    """Return the model file itself, or SMPLX_<GENDER>.npz or .pkl in the folder or its subfolder `smplx`."""
     if gender not in GENDERS:
         raise ConfigError(f"there is no SMPL-X model of gender {gender!r}; valid: {', '.join(GENDERS)}")
     if not path.is_dir():

@@ -1,4 +1,4 @@
-"""Reduced SMPL-X bodies in the user's cache, by the hash of their model file. Never part of any output."""
+"""Reduced SMPL-X bodies are kept in the user's cache by the hash of their model file, and are part of no output."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import BinaryIO
 import numpy as np
 
 from phuma.body.space import ShapeSpace
+from phuma.core.skeleton import N_JOINTS, N_SOLE
 from phuma.errors import PhumaError, ReadError
-from phuma.files.arrays import load_npz
-from phuma.files.atomic import save_npz, write_atomic
-from phuma.files.cache import cache_dir
-from phuma.skeleton import N_JOINTS, N_SOLE
+from phuma.io.atomic import save_npz, write_atomic
+from phuma.io.cache import cache_dir
+from phuma.io.npz import load_npz
 
 VERSION = 1  # of the reduction: entries of another one are made again
 ARRAYS = ("joints", "joint_dirs", "soles", "sole_dirs", "sole_weights", "pose_dirs")
 
 
 def cached_smplx(name: str) -> ShapeSpace | None:
-    """The body `smplx:<12 hex digits>` if its model file was read on this machine before."""
+    """Return the body `smplx:<12 hex digits>` if its model file was read on this machine before."""
     if not re.fullmatch(r"smplx:[0-9a-f]{12}", name):
         return None
     path = _entry(name)
@@ -49,7 +49,7 @@ def remember(space: ShapeSpace) -> None:
 
 
 def file_hash(path: Path) -> str:
-    """sha256 of a file in hex, remembered by path, size and time of change, as model files are large."""
+    """Return the sha256 of a file in hex, remembered by path, size and time of change, as model files are large."""
     try:
         stat = path.stat()
         identity = os.fsencode(path.resolve()) + f"|{stat.st_size}|{stat.st_mtime_ns}".encode()

@@ -1,4 +1,4 @@
-"""A shape space: bodies that depend linearly on a few numbers."""
+"""A shape space holds bodies that depend linearly on a few numbers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phuma.body.body import Body
+from phuma.core.body import Body
+from phuma.core.rotations import Array
 from phuma.errors import PhumaError
-from phuma.rotations import Array
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeSpace:
-    """joints(s) = joints + joint_dirs s and soles(s) = soles + sole_dirs s.
+    """A shape space gives joints(s) = joints + joint_dirs s and soles(s) = soles + sole_dirs s.
 
     Posed points are linear in s too, which is what makes a fit to a recording a linear least-squares problem.
     """
@@ -36,7 +36,7 @@ class ShapeSpace:
     """(88, 3, 21, 3, 3)"""
 
     def body(self, shape: Sequence[float] | Array) -> Body:
-        """The body of the given numbers. Missing ones at the end are zero; too many are an error."""
+        """Return the body of the given numbers. Missing ones at the end are zero; too many are an error."""
         s = np.zeros(len(self.params))
         given = np.asarray(shape, dtype=float).ravel()
         if len(given) > len(s):

@@ -1,1 +1,1 @@
-"""The command line: it wires the stages together."""
+"""Run the command line, which wires the stages together."""

@@ -1,41 +1,20 @@
-"""Many files with one command: what each gave, and why some could not be used."""
+"""Process many files with one command, in several processes, with a progress bar."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from phuma.body.choice import check_body
-from phuma.errors import ConfigError, PhumaError, ReadError
-from phuma.parallel import map_in_order
-from phuma.sources import ReadCfg
-from phuma.sources.bvh.match import load_joint_map
+from phuma.errors import ConfigError
+from phuma.pipelines.files_to_clips import Outcome
+from phuma.runtime.process_pool import map_in_order
 from phuma.sources.registry import Recording
 
 Row = dict[str, Any]
 WORTH_PROCESSES = 8
-"""files, from which on all cores are used where nobody says how many"""
-
-
-class Outcome(NamedTuple):
-    """What became of one file, or of all."""
-
-    rows: list[Any]
-    failed: list[dict[str, str]]
-    """its `source` and the `reason`"""
-
-
-def attempt(path: Path, work: Callable[[], list[Any]]) -> Outcome:
-    """What `work` returns for a file; a fault of the file becomes a row, never an exception."""
-    try:
-        return Outcome(work(), [])
-    except ConfigError:
-        raise
-    except Exception as e:  # whatever it is, it must not cost the rest of a long batch
-        return Outcome([], [{"source": str(path), "reason": _reason(e, path)}])
+"""The number of files from which on all cores are used by default."""
 
 
 def run_batch(
@@ -45,7 +24,7 @@ def run_batch(
     unit: str,
     note: Callable[[list[Row]], str] | None = None,
 ) -> Outcome:
-    """`work` on all of `files` in `jobs` processes, with a bar that shows what `note` says of the rows so far."""
+    """Run `work` on all of `files` in `jobs` processes, with a bar that shows what `note` says of the rows so far."""
     from tqdm import tqdm
 
     jobs = jobs or ((os.cpu_count() or 1) if len(files) >= WORTH_PROCESSES else 1)
@@ -61,19 +40,6 @@ def run_batch(
 
 
 def check_jobs(jobs: int | None) -> None:
+    """Raise a ConfigError for a number of jobs below 1."""
     if jobs is not None and jobs < 1:
         raise ConfigError(f"--jobs {jobs}; expected at least 1")
-
-
-def check_reading(cfg: ReadCfg) -> None:
-    """Faults of the options are said once, before anything is touched, not once a file."""
-    check_body(cfg.body)
-    if cfg.joint_map:
-        load_joint_map(cfg.joint_map)
-
-
-def _reason(e: Exception, path: Path) -> str:
-    """Why a file could not be used, in words, without its own name."""
-    if isinstance(e, ReadError) and e.path == str(path):
-        return e.problem
-    return str(e) if isinstance(e, PhumaError) else f"internal error, please report: {e!r}"

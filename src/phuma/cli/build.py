@@ -1,7 +1,7 @@
 """Turn folders of raw recordings into a dataset for one robot or several: read, curate, retarget, measure, store.
 
-Run it again and it goes on where it was: recordings that have not changed are not done twice. Every clip that was
-considered, kept or not, is a row of DIR/manifest.parquet; `phuma report DIR` shows what there is.
+Run it again and it continues where it stopped: recordings that have not changed are not done twice. Every clip that was
+considered, kept or not, is a row of DIR/manifest.parquet; `phuma report DIR` shows what it holds.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.table import harmless
-from phuma.cluster import run_on_ray
 from phuma.curation import CurateCfg
 from phuma.dataset.builder import Progress, Runner
 from phuma.dataset.describe import Description
-from phuma.parallel import WorkerLimits
+from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
+from phuma.runtime.process_pool import WorkerLimits
+from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg
 
 HERE = ""  # stands for --ray without an address
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("build", __doc__)
     parser.add_argument("sources", nargs="+", metavar="SRC", help="recordings, or folders of them")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="the dataset's folder")
@@ -37,15 +38,15 @@ def main(argv: Sequence[str]) -> int:
         help="g1, h1_2, or a folder with model.xml and robot.json; several are allowed (default: g1)",
     )  # fmt: skip
     parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
-    parser.add_argument("--rebuild", action="store_true", help="throw away what DIR holds and start anew")
+    parser.add_argument("--rebuild", action="store_true", help="delete what DIR holds and start anew")
     add_options(parser, BuildCfg, ("method", "contact_speed"))
     add_options(parser, CurateCfg, ("preset", "ground"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
     parser.add_argument(
         "--ray", nargs="?", const=HERE, metavar="ADDRESS",
-        help="do the work by Ray: on the cluster at ADDRESS (`auto`: the one this machine belongs to), or without "
-        "ADDRESS by a Ray of its own; all machines need this phuma and see SRC and DIR under the same names",
+        help="run the work on Ray: on the cluster at ADDRESS (`auto`: the one this machine belongs to), or without "
+        "ADDRESS on a Ray of its own; all machines need this phuma and see SRC and DIR under the same names",
     )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
     args = parser.parse_args(argv)
@@ -61,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def runner(args: Namespace) -> Runner:
-    """Processes, as many as there are processors unless told, or Ray, which knows itself how many it has."""
+    """Return a runner on worker processes, or on Ray if --ray is given, which decides itself how many it uses."""
     work = from_options(WorkCfg, args)
     if args.ray is not None:
         limits = WorkerLimits(work.timeout, work.memory)
@@ -70,7 +71,7 @@ def runner(args: Namespace) -> Runner:
 
 
 class Bar:
-    """Progress for a person: recordings done, clips a second, share kept, time left."""
+    """Show the progress: recordings done, clips per second, share kept, time left."""
 
     def __enter__(self) -> Bar:
         self._bar: Any = None
@@ -95,7 +96,7 @@ class Bar:
 
 
 def summary(result: Description, out: Path) -> str:
-    """What a person wants to know first."""
+    """Return a summary for the terminal: counts, failures, and what to run next."""
     counts = result.counts
     share = f" ({100 * counts['kept'] / counts['clips']:.0f} %)" if counts["clips"] else ""
     lines = [
@@ -110,5 +111,5 @@ def summary(result: Description, out: Path) -> str:
             if len(result.failed) > 20
             else []
         )
-    lines.append(f"Look at it: phuma view {out}   its numbers: phuma report {out}")
+    lines.append(f"View it: phuma view {out}   its numbers: phuma report {out}")
     return "\n".join(lines)

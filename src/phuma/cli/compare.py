@@ -1,7 +1,7 @@
-"""The table of retargeting methods on your own data: one row a method, with CPU seconds a clip.
+"""Compare retargeting methods on your own data: one row per method, with CPU seconds per clip.
 
-Takes curated clips, or recordings, of which the clips that curation keeps are used. The cost is of the solve alone,
-compiled and warm, for 120 frames.
+Takes curated clips, or recordings, of which the clips that curation keeps are used. The cost is that of the solver
+alone, already compiled, for 120 frames.
 """
 
 from __future__ import annotations
@@ -10,35 +10,32 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from phuma.cli.batch import attempt, check_reading
 from phuma.cli.options import add_options, command_parser, from_options, split_values
-from phuma.clip import Clip
-from phuma.clipfile import is_clip, load_clip
-from phuma.curation import curate
+from phuma.core.clip import Clip
+from phuma.core.robot_metrics import COMPARED, FIVE
 from phuma.errors import ConfigError
-from phuma.files.probe import Probe
-from phuma.retargeting import FIVE, METHODS, retarget_motion
+from phuma.pipelines.files_to_clips import all_kept_clips, check_reading
+from phuma.pipelines.retarget import retarget
+from phuma.retargeting import METHODS
 from phuma.retargeting.measure import combine
 from phuma.robots import Robot, load_robot
-from phuma.sources import ReadCfg, find_recordings, read_all
+from phuma.sources import ReadCfg
 
-FRAMES = 120  # the cost is told for so many
-BESIDE = ("fidelity_aligned", "fidelity_samples", "stance_roll_deg", "self_penetration", "torque_over")
+FRAMES = 120  # the cost is given for so many
 
 
 @dataclass(frozen=True)
 class CompareCfg:
-    """What is compared."""
+    """Choose the robot."""
 
     robot: str = "g1"
-    """g1, h1_2, or a folder with model.xml and robot.json"""
+    """Robot: g1, h1_2, or a folder with model.xml and robot.json"""
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("compare", __doc__)
     parser.add_argument("sources", nargs="+", metavar="SRC", help="clips, recordings, or folders of them")
     parser.add_argument(
@@ -51,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     robot = load_robot(from_options(CompareCfg, args).robot)
     read_cfg = from_options(ReadCfg, args)
     check_reading(read_cfg)
-    clips, failed = kept_clips(args.sources, read_cfg)
+    clips, failed = all_kept_clips(args.sources, read_cfg)
     if not clips:
         raise ConfigError(f"no clip to compare on: curation keeps nothing of {', '.join(args.sources)}")
     rows = compare(clips, robot, split_values(args.methods, METHODS, "method"))
@@ -64,30 +61,17 @@ def main(argv: Sequence[str]) -> int:
     return 1 if failed else 0
 
 
-def kept_clips(sources: Sequence[str], read_cfg: ReadCfg) -> tuple[list[Clip], list[dict[str, str]]]:
-    """Clips as they are, and those that curation keeps of recordings."""
-    outcomes = [attempt(r.path, partial(clips_of, r.path, read_cfg)) for r in find_recordings(sources)]
-    return [clip for o in outcomes for clip in o.rows], [f for o in outcomes for f in o.failed]
-
-
-def clips_of(path: Path, read_cfg: ReadCfg) -> list[Clip]:
-    """A clip as it is; of a recording those that curation keeps."""
-    if is_clip(Probe(path)):
-        return [load_clip(path)]
-    return [c for motion in read_all(path, read_cfg) for c in curate(motion).clips if c.verdict.kept]
-
-
 def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list[dict[str, Any]]:
-    """One row of metrics a method."""
+    """Return one row of metrics per method."""
     from tqdm import tqdm
 
     rows = []
     with tqdm(total=len(clips) * len(methods), unit="solve", disable=None, file=sys.stderr) as bar:
         for method in methods:
-            retarget_motion(clips[0].motion, clips[0].contact, robot, method)  # compiles, and fills the caches
+            retarget(clips[0], robot, method)  # compiles, and fills the caches
             scores, seconds = [], 0.0
             for clip in clips:
-                motion = retarget_motion(clip.motion, clip.contact, robot, method)
+                motion = retarget(clip, robot, method)
                 scores.append(motion.report["metrics"])
                 seconds += motion.solve_seconds
                 bar.update()
@@ -97,13 +81,13 @@ def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list
 
 
 def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
-    """Percentages, the cost, and what stands beside; a name is told on two lines."""
-    names = ["method", *FIVE, "cpu_s/clip", *BESIDE]
+    """Return a table of percentages, the cost and the other metrics, with each name on two lines."""
+    names = ["method", *FIVE, "cpu_s/clip", *COMPARED]
     halves = [name.split("_", 1) if "_" in name else ["", name] for name in names]
     lines = [f"{clips} clips on {robot}, percent"]
     lines += ["".join(_cell(i, half[k].replace("_", " ")) for i, half in enumerate(halves)) for k in range(2)]
     for row in rows:
-        shown = [f"{row[n]:.2f}" for n in FIVE], [f"{row[n]:.2f}" for n in BESIDE]
+        shown = [f"{row[n]:.2f}" for n in FIVE], [f"{row[n]:.2f}" for n in COMPARED]
         cells = [row["method"], *shown[0], f"{row['cpu_seconds_per_clip']:.3f}", *shown[1]]
         lines.append("".join(_cell(i, cell) for i, cell in enumerate(cells)))
     return "\n".join(lines)

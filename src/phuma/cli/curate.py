@@ -16,14 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from phuma import __version__
-from phuma.cli.batch import Outcome, Row, attempt, check_jobs, check_reading, run_batch
+from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
-from phuma.clip import Clip
-from phuma.clipfile import save_clip
-from phuma.curation import CurateCfg, curate
+from phuma.core.clip import Clip
+from phuma.core.curation_metrics import CURATION_METRICS
+from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
-from phuma.files.atomic import write_atomic
-from phuma.sources import ReadCfg, find_recordings, read_all
+from phuma.formats.clip_file import save_clip
+from phuma.io.atomic import write_atomic
+from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, people_in
+from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.registry import SUFFIXES, Recording
 
 RESULT, UNFINISHED = "curation.json", "curation.unfinished"
@@ -31,16 +33,17 @@ RESULT, UNFINISHED = "curation.json", "curation.unfinished"
 
 @dataclass(frozen=True)
 class BatchCfg:
-    """How the work is done."""
+    """Choose how the work is done."""
 
     jobs: int | None = None
-    """Processes to use; all cores for eight recordings or more, else one"""
+    """Number of worker processes (default: all cores for eight recordings or more, else one)"""
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("curate", __doc__)
     parser.add_argument("sources", nargs="+", metavar="SRC", help="recordings, or folders of them")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where clips and verdicts go")
@@ -61,7 +64,7 @@ def main(argv: Sequence[str]) -> int:
 def curate_sources(
     sources: Sequence[str], out: Path, read_cfg: ReadCfg, curate_cfg: CurateCfg, jobs: int | None = None
 ) -> dict[str, Any]:
-    """Curate everything below `sources` into `out`; returns what curation.json holds."""
+    """Curate everything below `sources` into `out`; return what curation.json holds."""
     check_reading(read_cfg)
     inside = [s for s in sources if (out / "clips").resolve() in (Path(s).resolve(), *Path(s).resolve().parents)]
     if inside:
@@ -74,8 +77,8 @@ def curate_sources(
     clips, failed = run_batch(work, recordings, jobs, "recording", kept_of)
     reading = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(read_cfg).items()}
     config = {"read": reading, "curate": asdict(curate_cfg)}
-    limits = asdict(curate_cfg.limits)
-    result = {"format": "phuma-curation", "version": 1, "phuma": __version__, "config": config, "limits": limits,
+    result = {"format": "phuma-curation", "version": 1, "phuma": __version__, "config": config,
+              "limits": curate_cfg.limits,
               "clips": clips, "failed": failed}  # fmt: skip
     write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
     (out / UNFINISHED).unlink(missing_ok=True)
@@ -83,13 +86,13 @@ def curate_sources(
 
 
 def _claim(out: Path) -> None:
-    """Make `out` ours: an earlier result is replaced, anything else is left alone."""
+    """Prepare `out`: an earlier result is removed; clips that `phuma curate` did not write are an error."""
     ours = (out / RESULT).exists() or (out / UNFINISHED).exists()
     if (out / "clips").exists() and not ours:
         raise ConfigError(f"{out / 'clips'} exists and was not written by `phuma curate`; choose another --out")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        # From here until the result is written, the folder says of itself that it is not whole.
+        # From here until the result is written, the folder is marked as unfinished.
         (out / UNFINISHED).touch()
         (out / RESULT).unlink(missing_ok=True)
         shutil.rmtree(out / "clips", ignore_errors=True)
@@ -98,13 +101,13 @@ def _claim(out: Path) -> None:
 
 
 def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Outcome:
-    """Curate one file; what it left behind is gone if it fails."""
+    """Curate one file; if it fails, the clips that it has written are removed."""
 
     def work() -> list[Row]:
         return [
             clip_row(clip) | ({"file": store(clip, person)} if clip.verdict.kept else {})
-            for person, motion in enumerate(read_all(recording.path, read_cfg))
-            for clip in curate(motion, curate_cfg).clips
+            for person, curation in enumerate(people_in(recording.path, read_cfg, curate_cfg))
+            for clip in curation.clips
         ]
 
     def store(clip: Clip, person: int) -> str:
@@ -113,19 +116,19 @@ def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_
         save_clip(out / file, clip)
         return file.as_posix()
 
-    outcome = attempt(recording.path, work)
+    outcome = outcome_of(recording.path, work)
     if outcome.failed:
         shutil.rmtree(out / "clips" / recording.name, ignore_errors=True)
     return outcome
 
 
 def kept_of(clips: Sequence[Row]) -> str:
-    """How many are kept so far."""
+    """Return how many clips are kept so far."""
     return f"{sum(c['kept'] for c in clips)} of {len(clips)} clips kept"
 
 
 def clip_row(clip: Clip) -> dict[str, Any]:
-    """A clip as JSON: seconds, verdict, reasons, metrics."""
+    """Return a clip as JSON: seconds, verdict, reasons, metrics."""
     return {
         "source": clip.motion.provenance.source,
         "start": round(clip.start, 6),
@@ -138,20 +141,20 @@ def clip_row(clip: Clip) -> dict[str, Any]:
 
 
 def summary(result: dict[str, Any], out: Path) -> str:
-    """What a person wants to know first."""
+    """Return a summary for the terminal: counts, reasons, failures, and what to run next."""
     clips, failed = result["clips"], result["failed"]
     kept = [c for c in clips if c["kept"]]
     minutes = sum(c["end"] - c["start"] for c in kept) / 60
     share = f" ({100 * len(kept) / len(clips):.0f} %)" if clips else ""
     recordings = len({c["source"] for c in clips})
     lines = [f"{recordings} recordings, {len(clips)} clips, {len(kept)} kept{share}, {minutes:.1f} minutes"]
-    why = Counter(reason.split()[0] for c in clips for reason in c["reasons"])
-    lines += [f"  {n:5} failed {name}" for name, n in why.most_common()]
+    why = Counter(reason.partition(":")[0] for c in clips for reason in c["reasons"])
+    lines += [f"  {n:5} failed {name} ({CURATION_METRICS[name].label})" for name, n in why.most_common()]
     if failed:
         lines.append(f"{len(failed)} files could not be used:")
         lines += [f"  {f['source']}: {f['reason']}" for f in failed[:20]]
         lines += [f"  ... and {len(failed) - 20} more, all in {out / RESULT}"] if len(failed) > 20 else []
     lines.append(
-        f"Clips are in {out / 'clips'}, every verdict in {out / RESULT}. Look at one: phuma inspect FILE --plot OUT.png"
+        f"Clips are in {out / 'clips'}, every verdict in {out / RESULT}. Inspect one: phuma inspect FILE --plot OUT.png"
     )
     return "\n".join(lines)

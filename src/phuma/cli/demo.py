@@ -4,8 +4,8 @@ People who stand, reach, walk, kick and jump are generated, some of them with th
 become a small dataset for a Unitree G1: curated, retargeted and measured like any recording. Look at the report, at the
 pictures, and at what was rejected, and why.
 
-With --policy a policy that has learned one of these motions shows in the browser what it can do under physics. With
---train it is learned first, which takes some minutes; Ctrl-C ends that, and shows what was learned so far.
+With --policy a policy that was trained on one of these motions is shown in the browser, under physics. With --train
+it is trained first, which takes some minutes; Ctrl-C ends that, and shows what was learned so far.
 """
 
 from __future__ import annotations
@@ -20,37 +20,40 @@ from pathlib import Path
 from typing import Any
 
 import phuma
-from phuma.building import BuildCfg, WorkCfg, build_dataset
 from phuma.cli.build import Bar
 from phuma.cli.options import command_parser
 from phuma.cli.report import write_report
 from phuma.cli.synth import SynthCfg, write_motions
 from phuma.cli.view import add_serving, check_port, serve
+from phuma.core.dataset_summary import Summary
 from phuma.curation import curate
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.errors import ConfigError
-from phuma.libraries import FilesLibrary
-from phuma.robot_file import load_robot_motion
+from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
+from phuma.pipelines.collections import FileCollection
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
-from phuma.sources.synth import FAULTS, KINDS, generate
-from phuma.summary import Summary
+from phuma.synth import FAULTS, KINDS, generate
 
 FAULTY_KINDS = ("walk", "reach")
 POLICY = Path(phuma.__file__).parent / "learning" / "demo"
-"""A motion and a policy.onnx that tracks it: made by benchmarks/demo_policy.py"""
+"""The folder of a motion and a policy.onnx that tracks it, made by benchmarks/demo_policy.py."""
 TRACKED = "squat"
 STEPS = 1_000_000
-"""of the environments, in which a policy learns the demo's motion"""
+"""The environment steps in which a policy learns the demo's motion."""
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("demo", __doc__)
     parser.add_argument(
         "--out", type=Path, default=Path("phuma-demo"), metavar="DIR", help="where results go (default: phuma-demo)"
     )
     parser.add_argument("--policy", action="store_true", help="watch a policy that tracks a motion")
-    parser.add_argument("--train", action="store_true", help="with --policy: train it in DIR/policy, or go on there")
+    parser.add_argument(
+        "--train", action="store_true", help="with --policy: train it in DIR/policy, or resume the run there"
+    )
     add_serving(parser)
     args = parser.parse_args(argv)
     if args.train and not args.policy:
@@ -64,34 +67,35 @@ def main(argv: Sequence[str]) -> int:
 
 
 def play_policy(args: argparse.Namespace) -> None:
-    """The one that comes with the package, or one that is trained now."""
-    from phuma.playing import PolicyLibrary
-    from phuma.policies import load_policy
+    """Show the policy that comes with the package, or one that is trained now."""
+    from phuma.pipelines.evaluate_policy import load_policy
+    from phuma.pipelines.playback import PolicyCollection
 
     motion, robot = POLICY / f"{TRACKED}.npz", load_robot("g1")
     if args.train:
         train(motion, robot, args.out / "policy")
     policy = load_policy(args.out / "policy" if args.train else POLICY / "policy.onnx", robot)
-    serve(PolicyLibrary(FilesLibrary([motion], [robot], ReadCfg()), policy, "the demo's", robot), args)
+    serve(PolicyCollection(FileCollection([motion], [robot], ReadCfg()), policy, "the demo's", robot), args)
 
 
 def train(motion: Path, robot: Robot, out: Path) -> None:
-    """Go on with the run that is there, if there is one."""
-    from phuma.cli.train import Table, stopping
-    from phuma.learning.config import PRESETS
-    from phuma.learning.library import library_of
-    from phuma.learning.run import RunFolder
-    from phuma.training import Budget, train_policy
+    """Train the demo's policy, or resume the run in `out`."""
+    from phuma.cli.train import ALGO
+    from phuma.cli.training_table import Table, stopping
+    from phuma.learning.motions.library import library_of
+    from phuma.learning.recipes.recipe import recipe_named
+    from phuma.learning.run.folder import RunFolder
+    from phuma.pipelines.train_policy import Budget, train_policy
 
     library = library_of(robot, [(motion.stem, load_robot_motion(motion), None)])
     print(f"Training for {STEPS:,} steps, into {out}; Ctrl-C ends it and shows what was learned so far", flush=True)
-    cfg = None if RunFolder(out).description.exists() else PRESETS["cpu"]
+    cfg = None if RunFolder(out).description.exists() else recipe_named(ALGO).settings()
     with stopping() as stopped:
-        train_policy(library, out, cfg, Budget(STEPS), stop=lambda: bool(stopped), tell=Table())
+        train_policy(library, out, cfg, Budget(STEPS), stop=lambda: bool(stopped), log=Table())
 
 
 def build_and_report(out: Path) -> None:
-    """From generated people to a dataset with a report."""
+    """Go from synthetic people to a dataset with a report."""
     began = time.perf_counter()
     recordings, root = out / "recordings", out / "dataset"
     print(f"1. Generating {len(KINDS)} kinds of motion, and {len(FAULTS)} kinds of fault")
@@ -107,11 +111,11 @@ def build_and_report(out: Path) -> None:
     summary = write_report(dataset, root / "report.html")
     print("\n".join(figures(summary)))
     draw_kinds(out / "motions.png")
-    print(f"Done in {time.perf_counter() - began:.1f} s.\n\n{where_to_look(dataset, out)}")
+    print(f"Done in {time.perf_counter() - began:.1f} s.\n\n{next_steps(dataset, out)}")
 
 
 def table(dataset: Dataset) -> str:
-    """One line a clip."""
+    """Return one line per clip with its verdict."""
     lines = []
     for row in dataset.rows():
         name = Path(row["recording"]).stem.replace("_0000", "")
@@ -121,16 +125,17 @@ def table(dataset: Dataset) -> str:
 
 
 def figures(summary: Summary) -> list[str]:
-    """The funnel and the five metrics."""
+    """Return lines with the clips that each filter leaves, and the five metrics of each robot."""
     lines = [f"   {summary.judged:4} clips considered"]
-    lines += [f"   {f.remaining:4} left after {f.label}" for f in summary.filters]
+    lines += [f"   {f.remaining:4} left after {f.metric.label}" for f in summary.filters]
     for robot in summary.robots:
         five = ", ".join(f"{name.replace('_', '-')} {value:.1f} %" for name, value in robot.five.items())
         lines.append(f"   on the {robot.name}: {five}")
     return lines
 
 
-def where_to_look(dataset: Dataset, out: Path) -> str:
+def next_steps(dataset: Dataset, out: Path) -> str:
+    """Return the files and commands to try next."""
     phuma = "phuma" if shutil.which("phuma") else os.path.relpath(sys.argv[0])
     walk: Any = next(dataset.entries("recording LIKE '%/walk_0000.npz'"))
     seen = [
@@ -143,13 +148,13 @@ def where_to_look(dataset: Dataset, out: Path) -> str:
         (f"{phuma} inspect {out / 'recordings' / 'walk_0000.npz'} --plot walk.png", "one recording in detail"),
     ]
     lines = [f"  {what}\n      {why}" for what, why in seen]
-    return "\n".join(["Look at", *lines, f"Then build your own: {phuma} build FOLDER --robot g1 --out DIR"])
+    return "\n".join(["What to see next:", *lines, f"Then build your own: {phuma} build FOLDER --robot g1 --out DIR"])
 
 
 def draw_kinds(path: Path, seed: int = 3) -> None:
-    """All kinds of embedded motion as rows of stills."""
-    from phuma.view import style
-    from phuma.view.stills import draw_stills
+    """Draw all kinds of synthetic motion as rows of stills."""
+    from phuma.viewer import style
+    from phuma.viewer.stills import draw_stills
 
     fig = style.figure(13, 5.3)
     axes = fig.subplots(4, 3)
@@ -157,6 +162,6 @@ def draw_kinds(path: Path, seed: int = 3) -> None:
         ax.axis("off")
     for ax, kind in zip(axes.T.ravel(), KINDS):
         curation = curate(generate(kind, 4.0, seed).motion)
-        draw_stills(ax, curation.motion, curation.contact.ratio, count=7, turn=35.0)
+        draw_stills(ax, curation.motion, curation.contact.ratio, count=7, azimuth=35.0)
         ax.set_title(kind, fontsize=9, color=style.INK, loc="left", pad=0)
     fig.savefig(path)

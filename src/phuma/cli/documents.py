@@ -1,4 +1,4 @@
-"""Files of ours that are no motion: what `phuma inspect` says of them."""
+"""Describe files for `phuma inspect`: models, robot motions, rollouts, policies, runs and results."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 
 from phuma.body.smplx import load_smplx
 from phuma.errors import ReadError
-from phuma.files.arrays import load_npz
-from phuma.files.probe import Probe
-from phuma.robot_file import load_robot_motion
-from phuma.rollout_file import load_rollout
+from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.formats.rollout_file import load_rollout
+from phuma.io.npz import load_npz
+from phuma.io.probe import Probe
 from phuma.sources.bvh.match import load_joint_map
 
 Lines = list[str]
 
 
 def describe_model(probe: Probe) -> Lines:
-    """A SMPL-X model file."""
+    """Describe a SMPL-X model file."""
     space = load_smplx(probe.path)
     return [
         f"  format   SMPL-X body model, {space.name}",
@@ -29,7 +29,7 @@ def describe_model(probe: Probe) -> Lines:
 
 
 def describe_robot_motion(probe: Probe) -> Lines:
-    """A robot's motion, with the metrics that it was stored with."""
+    """Describe a robot's motion, with the metrics that are stored in it."""
     motion = load_robot_motion(probe.path)
     metrics = motion.report.get("metrics", {})
     return [
@@ -38,53 +38,59 @@ def describe_robot_motion(probe: Probe) -> Lines:
         f"  length   {len(motion)} frames at {motion.fps:g} Hz, {motion.duration:.2f} s",
         f"  method   {motion.report.get('method', 'not known')}",
         *(f"  {name:24}{value:10.2f}" for name, value in metrics.items()),
-        *(f"  beware   {flag}" for flag in motion.report.get("flags", [])),
+        *(f"  warning  {flag}" for flag in motion.report.get("flags", [])),
     ]
 
 
 def describe_rollout(probe: Probe) -> Lines:
-    """What a robot did under control."""
+    """Describe a rollout."""
     rollout = load_rollout(probe.path)
     ended = rollout.terminated_at
     return [
         f"  format   rollout of {rollout.motion} by {rollout.robot}, {len(rollout.joint_names)} joints",
-        f"  length   {len(rollout)} frames at {rollout.rate:g} Hz, {len(rollout) / rollout.rate:.2f} s",
-        f"  ended    {'not given up' if ended is None else f'terminated at {ended / rollout.rate:.2f} s'}",
+        f"  length   {len(rollout)} frames at {rollout.fps:g} Hz, {rollout.duration:.2f} s",
+        f"  ended    {'not terminated' if ended is None else f'terminated at {ended / rollout.fps:.2f} s'}",
     ]
 
 
 def is_reference(probe: Probe) -> bool:
-    """Whether a file is a motion for a policy."""
-    return probe.kind == "npz" and {"base_name", "future_rows", "anchor_quat", "rate"} <= set(probe.arrays)
+    """Return whether a file is a motion for a policy."""
+    return probe.kind == "npz" and {"base_name", "future_rows", "anchor_quat"} <= set(probe.arrays)
 
 
 def describe_reference(probe: Probe) -> Lines:
-    """A motion with what a policy needs to follow it."""
-    data = load_npz(probe.path, ("motion", "robot", "rate", "base_name", "joint_pos"))
+    """Describe a motion for a policy."""
+    fps = "fps" if "fps" in probe.arrays else "rate"  # as version 1 called it
+    data = load_npz(probe.path, ("motion", "robot", fps, "base_name", "joint_pos"))
     frames = data["joint_pos"].shape[:1]
-    if data["rate"].shape or not data["rate"] > 0 or not frames:
-        raise ReadError(probe.path, "is damaged: its rate or its joint_pos cannot be those of a motion")
+    if data[fps].shape or not data[fps] > 0 or not frames:
+        raise ReadError(probe.path, f"is damaged: its {fps} or its joint_pos cannot be those of a motion")
     return [
         f"  format   motion for a policy: {data['motion']} on {data['robot']}",
-        f"  length   {frames[0]} frames at {data['rate']:g} Hz, {frames[0] / data['rate']:.2f} s",
+        f"  length   {frames[0]} frames at {data[fps]:g} Hz, {frames[0] / data[fps]:.2f} s",
         f"  base     {data['base_name']}",
     ]
 
 
 def describe_policy(probe: Probe) -> Lines:
-    """A policy.onnx."""
-    from phuma.learning.onnx_policy import load_onnx  # heavy
+    """Describe a policy.onnx."""
+    from phuma.learning.deploy.onnx_policy import load_onnx  # heavy
 
     return _policy(load_onnx(probe.path).info.as_plain(), "policy as ONNX")
 
 
 def _run(data: dict[str, Any]) -> Lines:
-    cfg = data["cfg"]
-    return [
-        *_policy(data["policy"], "run.json: what a training run is made of"),
-        f"  learns   {data['motions']} motions with {cfg['environments']} robots at a time, seed {cfg['seed']}, "
-        f"{'with' if cfg['randomize'] else 'without'} randomisation",
-    ]
+    from phuma.learning.run import version_1
+
+    run = version_1.description(data) if data["format_version"] == 1 else data
+    lines = _policy(list(run["stages"].values())[-1]["policy"], "run.json: what a training run is made of")
+    for name, stage in run["stages"].items():
+        environment = stage["environment"]
+        lines.append(
+            f"  {name:8} {run['motions']} motions in {environment['environments']} environments at a time, seed "
+            f"{run['seed']}, {'with' if environment['randomize'] else 'without'} randomization"
+        )
+    return lines
 
 
 def _policy(info: dict[str, Any], what: str) -> Lines:
@@ -99,7 +105,7 @@ def _policy(info: dict[str, Any], what: str) -> Lines:
 
 
 def describe_json(probe: Probe) -> Lines:
-    """A result of `curate`, the truth beside a generated motion, or a joint map."""
+    """Describe a JSON file: a result, a run, the ground truth of a generated motion, a robot or a joint map."""
     try:
         data: Any = json.loads(probe.path.read_text(encoding="utf-8"))
     except (ValueError, OSError, RecursionError) as e:
@@ -108,7 +114,7 @@ def describe_json(probe: Probe) -> Lines:
         return _joint_map(probe)
     describe = _robot if {"keypoints", "soles", "shared_pose"} <= set(data) else _DOCUMENTS.get(str(data.get("format")))
     if describe is None:
-        raise ReadError(probe.path, f"is JSON, but nothing that is written here; keys: {', '.join(list(data)[:8])}")
+        raise ReadError(probe.path, f"is JSON, but of no kind that phuma knows; keys: {', '.join(list(data)[:8])}")
     try:
         return describe(data)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:

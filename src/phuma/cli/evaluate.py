@@ -1,8 +1,8 @@
-"""How well a policy tracks the clips of a dataset: success rates and errors with intervals, in total and by category,
-and the worst clips. docs/evaluation.md says what each number is.
+"""Measure how well a policy tracks the clips of a dataset: success rates and errors with intervals, in total and by
+category, and the worst clips. docs/formats/evaluation.md says what each number is.
 
-Simulated is with the physics that the policy was trained with; --full-collision takes physics steps of 5 ms. All
-collision shapes of the robot's model are there in both, as they cost next to nothing.
+The simulation uses the physics steps that the policy was trained with; --physics-dt 0.005 uses steps of 5 ms. Both use
+all collision shapes of the robot's model.
 """
 
 from __future__ import annotations
@@ -18,12 +18,15 @@ from typing import Any
 
 from phuma.cli.options import command_parser
 from phuma.cli.table import aligned
-from phuma.cli.train import reading_bar, telling
+from phuma.cli.train import described, reading_bar
+from phuma.core.rollout import Rollout
 from phuma.errors import ConfigError
 from phuma.evaluation import table, worst
-from phuma.learning.library import MotionLibrary
-from phuma.learning.policy import PolicyInfo
-from phuma.policies import (
+from phuma.formats.rollout_file import save_rollout
+from phuma.io.names import unique_name
+from phuma.learning.deploy.policy import PolicyInfo
+from phuma.learning.motions.library import MotionLibrary
+from phuma.pipelines.evaluate_policy import (
     SPLITS,
     dataset_library,
     exit_code,
@@ -34,11 +37,10 @@ from phuma.policies import (
     try_out,
 )
 from phuma.robots import load_robot
-from phuma.rollout import Rollout
-from phuma.rollout_file import save_rollout
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     args = parser().parse_args(argv)
     check_numbers(args)
     own = load_robot(args.robot) if args.robot else None
@@ -47,8 +49,8 @@ def main(argv: Sequence[str]) -> int:
     split = None if args.split == "all" else args.split
     library = dataset_library(args.dataset, robot, args.where, split, reading_bar)
     if args.out is not None:
-        args.out.mkdir(parents=True, exist_ok=True)  # a fault of it is told before the work, not after
-    rollouts: Iterable[Rollout] = tried(policy, library, args)
+        args.out.mkdir(parents=True, exist_ok=True)  # a fault of it is reported before the work, not after
+    rollouts: Iterable[Rollout] = rollouts_with_bar(policy, library, args)
     if args.out is not None:
         rollouts = list(rollouts)
         write_rollouts(args.out, rollouts)
@@ -69,59 +71,74 @@ def main(argv: Sequence[str]) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command's options."""
     out = command_parser("evaluate", __doc__)
     out.add_argument("policy", type=Path, metavar="POLICY", help="a RUN of `phuma train`, or a policy.onnx")
     out.add_argument("dataset", type=Path, metavar="DATASET", help="a folder made by `phuma build` or `phuma import`")
-    add_trial_options(out, split="test")
+    add_rollout_options(out, split="test")
     out.add_argument(
         "--episodes", type=int, default=1, metavar="N",
-        help="rollouts a clip; one begins on the reference, several somewhat off it (default: 1)",
+        help="rollouts per clip; a single one starts on the reference, several start near it (default: 1)",
     )  # fmt: skip
     out.add_argument("--out", type=Path, metavar="DIR", help="write every rollout there, CLIP.EPISODE.npz")
     out.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     return out
 
 
-def add_trial_options(parser: argparse.ArgumentParser, split: str) -> None:
-    """Which clips a policy is to try, and what it has to cope with."""
+def add_rollout_options(parser: argparse.ArgumentParser, split: str) -> None:
+    """Add options for the clips that a policy is rolled out on, and for the simulation."""
     parser.add_argument("--split", default=split, choices=(*SPLITS, "all"), help=f"which clips (default: {split})")
     parser.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
-    parser.add_argument("--full-collision", action="store_true", help="physics steps of 5 ms")
-    parser.add_argument("--noise", type=float, default=0.0, metavar="S", help="times the paper's noise of observations")
+    parser.add_argument(
+        "--physics-dt",
+        type=float,
+        metavar="S",
+        help="length of a physics step in seconds, as 0.005 (default: that of training)",
+    )
+    parser.add_argument(
+        "--noise",
+        type=float,
+        default=0.0,
+        metavar="S",
+        help="noise of observations, as a multiple of the paper's (default: 0)",
+    )
     parser.add_argument("--pushes", action="store_true", help="push the robot every 1 to 3 s, as the paper does")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all that is random (default: 0)")
-    parser.add_argument("--robot", metavar="FOLDER", help="of the policy's robot, if it is your own")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers (default: 0)")
+    parser.add_argument("--robot", metavar="FOLDER", help="folder of the policy's robot, if it is not built in")
 
 
 def check_numbers(args: argparse.Namespace) -> None:
+    """Raise a ConfigError for options that are out of range, and for an --out that is not empty."""
     check_range(args, "episodes", 1, 10_000)
-    check_trial(args)
+    check_rollout_options(args)
     if args.out is not None and args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
         raise ConfigError(f"{args.out} exists and is not an empty folder; choose another one for the rollouts")
 
 
-def check_trial(args: argparse.Namespace) -> None:
+def check_rollout_options(args: argparse.Namespace) -> None:
+    """Raise a ConfigError for a noise or a seed that is out of range."""
     check_range(args, "noise", 0.0, 100.0)
     check_range(args, "seed", 0, 2**32 - 1)
 
 
 def check_range(args: argparse.Namespace, name: str, least: float, most: float) -> None:
+    """Raise a ConfigError if an option is not between `least` and `most`."""
     if not least <= getattr(args, name) <= most:
         raise ConfigError(f"--{name} {getattr(args, name):g}; expected {least:g} to {most:g}")
 
 
-def tried(policy: Any, library: MotionLibrary, args: argparse.Namespace) -> Iterable[Rollout]:
-    """Rollouts as they are made, with a bar."""
+def rollouts_with_bar(policy: Any, library: MotionLibrary, args: argparse.Namespace) -> Iterable[Rollout]:
+    """Yield rollouts as they are made, with a progress bar."""
     from tqdm import tqdm
 
-    rollouts = try_out(policy, library, args.full_collision, args.noise, args.pushes, args.episodes, args.seed)
+    rollouts = try_out(policy, library, args.physics_dt, args.noise, args.pushes, args.episodes, args.seed)
     total = len(library) * args.episodes
     return tqdm(rollouts, total=total, unit="rollout", disable=None, file=sys.stderr, leave=False)
 
 
 def physics(info: PolicyInfo, args: argparse.Namespace) -> dict[str, Any]:
-    """What was simulated."""
-    step = 1000 / info.control_rate / physics_steps(info, args.full_collision)
+    """Return the conditions of the simulation."""
+    step = 1000 / info.control_rate / physics_steps(info, args.physics_dt)
     return {
         "step_ms": step, "collision": "all shapes", "noise": args.noise, "pushes": args.pushes,
         "episodes": args.episodes, "seed": args.seed,
@@ -129,7 +146,7 @@ def physics(info: PolicyInfo, args: argparse.Namespace) -> dict[str, Any]:
 
 
 def write_rollouts(out: Path, rollouts: Sequence[Rollout]) -> None:
-    """A file each, by the name of its clip as far as that is good for a file: a manifest may hold any."""
+    """Write each rollout to a file that is named after its clip, without characters that are unsafe in file names."""
     out.mkdir(parents=True, exist_ok=True)
     seen: Counter[str] = Counter()
     names: dict[str, str] = {}
@@ -137,26 +154,22 @@ def write_rollouts(out: Path, rollouts: Sequence[Rollout]) -> None:
     for rollout in rollouts:
         motion = rollout.motion
         if motion not in names:
-            name = re.sub(r"[^\w.-]", "_", motion).lstrip(".")
-            while name in taken:
-                name += "_"
-            names[motion] = name
-            taken.add(name)
+            names[motion] = unique_name(re.sub(r"[^\w.-]", "_", motion).lstrip("."), taken)
         save_rollout(out / f"{names[motion]}.{seen[motion]}.npz", rollout)
         seen[motion] += 1
 
 
 def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Namespace) -> list[str]:
-    """For a person."""
+    """Return the evaluation as lines for the terminal."""
     total, how = document["total"], document["physics"]
-    disturbed = [f"noise {args.noise:g} times the paper's"] * (args.noise > 0) + ["pushes"] * args.pushes
+    noises = [f"noise {args.noise:g} times the paper's"] * (args.noise > 0) + ["pushes"] * args.pushes
     split = "both splits" if args.split == "all" else f"the {args.split} split"
     out = [
         f"{args.policy}: {document['policy']['algo']} for {document['policy']['robot']} after "
         f"{document['policy']['steps']:,} environment steps",
         f"{total['motions']} motions of {split}, {total['rollouts']} rollouts; physics steps of {how['step_ms']:g} ms, "
-        f"all collision shapes, {', '.join(disturbed) or 'no noise, no pushes'}",
-        *(telling(library)[1:]),
+        f"all collision shapes, {', '.join(noises) or 'no noise, no pushes'}",
+        *(described(library)[1:]),
         "",
         aligned(*table(document)),
         "",

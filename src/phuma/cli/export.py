@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from phuma import __version__
-from phuma.building import robot_identity
 from phuma.cli.options import command_parser
+from phuma.dataset.exchange import FORMATS, format_named
 from phuma.dataset.export import (
     RESULT,
     Selection,
@@ -29,13 +29,14 @@ from phuma.dataset.export import (
     other_models,
     save_result,
 )
-from phuma.dataset.formats import FORMATS
 from phuma.errors import ConfigError
-from phuma.parallel import map_in_order
+from phuma.pipelines.build_dataset import robot_identity
 from phuma.robots import load_robot
+from phuma.runtime.process_pool import map_in_order
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("export", __doc__)
     parser.add_argument("source", type=Path, metavar="DIR", help="a dataset, a robot motion, or a folder of them")
     about = "; ".join(f"{f.name}: {f.about}" for f in FORMATS.values())
@@ -64,9 +65,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs: int | None = None) -> dict[str, Any]:
-    """Write everything that is chosen into `out`; returns what export.json holds."""
+    """Write everything that is chosen into `out`; return what export.json holds."""
     from tqdm import tqdm
 
+    format_named(layout).check_library()
     models = choice.models()
     items = find_items(source, choice, out)
     for name in other_models(source, {name: robot_identity(load_robot(spec)) for name, spec in models.items()}):
@@ -90,7 +92,7 @@ def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs
 
 
 def summary(result: dict[str, Any], out: Path) -> list[str]:
-    """What a person wants to know first."""
+    """Return a summary for the terminal: counts and failures."""
     files, failed = result["files"], result["failed"]
     robots = ", ".join(result["robots"]) or "no robot"
     lines = [f"{len(files)} files in the layout {result['layout']} for {robots} in {out}, listed in {out / RESULT}"]

@@ -1,7 +1,7 @@
-"""Say what a file is, and what curation thinks of it, metric by metric.
+"""Say what a file is, and how curation judges it, metric by metric.
 
-Takes every file that is read or written here: recordings, clips, rollouts, policies and motions for them, training
-runs, the results of `curate`, the truth beside generated motion, joint maps, and SMPL-X models.
+Takes every file that phuma reads or writes: recordings, clips, rollouts, policies and motions for them, training
+runs, the results of `curate`, the ground truth of generated motion, joint maps, and SMPL-X models.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from phuma.cli.documents import (
 )
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.table import harmless
-from phuma.clip import Clip, Verdict
-from phuma.clipfile import is_clip, load_clip
+from phuma.core.clip import Clip, Verdict
+from phuma.core.human_motion import HumanMotion
 from phuma.curation import CurateCfg, Curation, curate
 from phuma.errors import ConfigError, PhumaError
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
-from phuma.robot_file import is_robot_motion
-from phuma.rollout_file import is_rollout
+from phuma.formats.clip_file import is_clip, load_clip
+from phuma.formats.robot_motion_file import is_robot_motion
+from phuma.formats.rollout_file import is_rollout
+from phuma.io.probe import Probe
 from phuma.sources import ReadCfg, read_all, recognise
 
 Lines = list[str]
@@ -35,8 +35,9 @@ PICTURES = (".png", ".jpg", ".svg", ".pdf")
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("inspect", __doc__)
-    parser.add_argument("file", type=Path, metavar="FILE", help="the file to look at")
+    parser.add_argument("file", type=Path, metavar="FILE", help="the file to inspect")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground"))
     parser.add_argument(
@@ -59,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
-    """How to describe a file that is no recording; None for one that should be."""
+    """Return the function that describes a file, or None for one that should be a recording."""
     if is_clip(probe):
         return _clip
     if is_reference(probe):
@@ -120,14 +121,17 @@ def _curation_lines(curation: Curation) -> Lines:
 
 
 def _table(rows: Sequence[tuple[str, str, Verdict]]) -> Lines:
-    """One line a clip; a value that failed is marked."""
+    """Return one line per clip, in which a value that failed is marked, and below them why clips were rejected."""
     names = list(rows[0][2].metrics)
-    lines = ["  start    end  " + "".join(f"{n:>17}" for n in names) + "  verdict"]
-    bounds = {m.name: f"{'>' if m.bound == 'above' else '<'} {m.limit:g}{m.unit}" for m in rows[0][2].measures}
-    lines.append("                " + "".join(f"{bounds[n]:>17}" for n in names))
+    widths = [max(17, len(name) + 2) for name in names]
+    lines = ["  start    end  " + "".join(f"{n:>{w}}" for n, w in zip(names, widths)) + "  verdict"]
+    bounds = [m.metric.needs(m.limit) for m in rows[0][2].measures]
+    lines.append("                " + "".join(f"{b:>{w}}" for b, w in zip(bounds, widths)))
     for start, end, verdict in rows:
-        cells = "".join(f"{m.value:16.3f}{' ' if m.passed else '!'}" for m in verdict.measures)
+        marked = [f"{m.value:.3f}{' ' if m.passed else '!'}" for m in verdict.measures]
+        cells = "".join(f"{cell:>{w}}" for cell, w in zip(marked, widths))
         lines.append(f"{start:>7}{end:>7}  {cells}  {'kept' if verdict.kept else 'rejected'}")
+    lines += [f"  {start} to {end} s: {reason}" for start, end, verdict in rows for reason in verdict.reasons]
     return lines
 
 
@@ -148,9 +152,9 @@ def _clip(probe: Probe, plot: Path | None = None) -> Lines:
 
 
 def draw(path: Path, title: str, curation: Curation) -> None:
-    """The picture of a curated recording."""
-    from phuma.tracks import human_tracks
-    from phuma.view.timeline import Span, draw_recording
+    """Write a picture of a curated recording."""
+    from phuma.pipelines.curation_tracks import human_tracks
+    from phuma.viewer.timeline import Span, draw_recording
 
     start = curation.motion.provenance.start
     tracks = human_tracks(curation.frames, curation.verdict.measures)
@@ -159,8 +163,8 @@ def draw(path: Path, title: str, curation: Curation) -> None:
 
 
 def _draw_clip(path: Path, title: str, clip: Clip) -> None:
-    from phuma.view.show import Track
-    from phuma.view.timeline import Span, draw_recording
+    from phuma.viewer.show import Track
+    from phuma.viewer.timeline import Span, draw_recording
 
     height = Track("pelvis height", "m", clip.motion.root_pos[:, 2])
     span = Span(0.0, clip.motion.duration, clip.verdict.kept)

@@ -1,4 +1,4 @@
-"""`phuma`: finds the sub-command, runs it, turns users' errors into messages and exit codes."""
+"""Run `phuma`: find the sub-command, run it, and turn users' errors into messages and exit codes."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ COMMANDS = {
     "demo": "see the whole system work, without any data of your own",
     "curate": "turn recordings into clips that are physically plausible, and say why the others are not",
     "retarget": "put clips or recordings on a robot",
-    "compare": "the table of retargeting methods on your own data",
-    "robot": "a folder for your own humanoid from its model file; check one; list the built-in ones",
-    "build": "turn folders of recordings into a dataset for a robot; goes on where it was",
-    "report": "look at a dataset: one HTML page with its numbers, its filters and its worst clips",
-    "status": "how far a dataset is and what it holds",
+    "compare": "compare retargeting methods on your own data",
+    "robot": "make a folder for your own humanoid from its model file; check one; list the built-in ones",
+    "build": "turn folders of recordings into a dataset for a robot; continues where it stopped",
+    "report": "write one HTML page on a dataset, with its numbers, its filters and its worst clips",
+    "status": "say how far a dataset is and what it holds",
     "verify": "check every file of a dataset: checksums, schema, finite, within the robot's limits",
-    "query": "ask a dataset's manifest by SQL",
-    "select": "a part of a dataset as a dataset of its own: by query, category, metric, source, or a sample",
-    "train": "train a policy that makes a robot do, under physics, what a dataset's clips show",
-    "evaluate": "how well a policy tracks a dataset's clips: success, errors, the worst clips",
-    "play": "watch a policy at a dataset's clips in the browser, or film it",
-    "policy": "hand a policy on as ONNX, and a motion with all that it needs to follow it",
+    "query": "query a dataset's manifest by SQL",
+    "select": "make a new dataset of a part of one: by query, category, metric, source, or a sample",
+    "train": "train a policy that makes a robot track a dataset's clips under physics",
+    "evaluate": "measure how well a policy tracks a dataset's clips: success, errors, the worst clips",
+    "play": "watch a policy track a dataset's clips in the browser, or film it",
+    "policy": "export a policy as ONNX, and a motion with all that the policy needs to follow it",
     "export": "write robot motions in the layout that a trainer reads",
-    "import": "take robot motions that others made into a dataset",
-    "view": "look at a dataset, clips or recordings in the browser",
-    "share": "one page that plays a clip in 3D anywhere, without a server",
+    "import": "add robot motions that others made to a dataset",
+    "view": "show a dataset, clips or recordings in the browser",
+    "share": "write one page that plays a clip in 3D anywhere, without a server",
     "render": "film robot motions, or make a sheet of stills, without a screen",
-    "inspect": "say what a file is and what curation thinks of it",
-    "synth": "write generated human motion, clean or with faults, with the truth beside it",
+    "inspect": "say what a file is and how curation judges it",
+    "synth": "write synthetic human motion, clean or with faults, with the ground truth beside it",
 }
 MODULES = {"import": "import_motions"}  # where a command's name cannot be a module's
 EPILOG = """commands:
@@ -46,7 +46,7 @@ unusable (it names them and finishes the others), with 2 when it was called wron
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit code."""
+    """Run one command and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     parser = argparse.ArgumentParser(
         prog="phuma",
@@ -91,5 +91,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _stop(*_: object) -> None:
-    """A polite kill ends like Ctrl-C does: workers are ended too, files are whole."""
+    """End on SIGTERM as on Ctrl-C: workers are ended too, and files are whole."""
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Command-line options from configuration dataclasses: a field is an option, the text under it its help."""
+"""Make command-line options from configuration dataclasses: a field is an option, the text under it its help."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Cfg = TypeVar("Cfg")
 
 @cache
 def field_help(cfg: type) -> dict[str, str]:
-    """The string under each field of a dataclass, as the source has it."""
+    """Return the string under each field of a dataclass, as it is in the source."""
     body = ast.parse(textwrap.dedent(inspect.getsource(cfg))).body[0]
     assert isinstance(body, ast.ClassDef)
     out = {}
@@ -30,7 +30,7 @@ def field_help(cfg: type) -> dict[str, str]:
 
 
 def add_options(parser: argparse.ArgumentParser, cfg: type, only: Sequence[str]) -> None:
-    """Options `--name` for the named fields of a dataclass; without one given, the field's own default holds."""
+    """Add an option `--name` for each named field of a dataclass; the field's own default holds where none is given."""
     group = parser.add_argument_group(_first_sentence(cfg))
     hints, texts = get_type_hints(cfg), field_help(cfg)
     for field in fields(cfg):
@@ -49,13 +49,13 @@ def add_options(parser: argparse.ArgumentParser, cfg: type, only: Sequence[str])
 
 
 def from_options(cfg: type[Cfg], args: argparse.Namespace) -> Cfg:
-    """The dataclass with the options that were given."""
+    """Return the dataclass with the options that were given."""
     names = {f.name for f in fields(cfg)}  # type: ignore[arg-type]
     return cfg(**{name: value for name, value in vars(args).items() if name in names})
 
 
 def split_values(words: Sequence[str], valid: Sequence[str], what: str) -> list[str]:
-    """Values given after one another or separated by commas, each one of the valid ones."""
+    """Return values that were separated by spaces or commas; one that is not valid is a ConfigError."""
     values = [v for word in words for v in word.split(",") if v]
     if not values:
         raise ConfigError(f"no {what} given; there are: {', '.join(valid)}")
@@ -66,7 +66,7 @@ def split_values(words: Sequence[str], valid: Sequence[str], what: str) -> list[
 
 
 def command_parser(name: str, module: Any) -> argparse.ArgumentParser:
-    """A parser whose description is the command module's docstring."""
+    """Return a parser whose description is the command module's docstring."""
     return argparse.ArgumentParser(
         prog=f"phuma {name}", description=module, formatter_class=argparse.RawDescriptionHelpFormatter
     )

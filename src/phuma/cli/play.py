@@ -1,7 +1,7 @@
-"""Watch a policy: what the robot does under physics beside what it was to do, in the browser or as a film.
+"""Watch a policy: what the robot does under physics beside its reference, in the browser or as a film.
 
-The reference is pale, the policy's robot in full colour; overlaid or side by side. An attempt is simulated when its
-clip is opened. One that is given up turns red where that happened, and stays as it was. Nothing is written but a film.
+The reference is pale, the policy's robot in full colour; overlaid or side by side. A rollout is simulated when its
+clip is opened. The robot turns red where the rollout is terminated, and its last pose is held. Only a film is written.
 """
 
 from __future__ import annotations
@@ -10,52 +10,54 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from phuma.cli.evaluate import add_trial_options, check_trial
+from phuma.cli.evaluate import add_rollout_options, check_rollout_options
 from phuma.cli.options import command_parser
 from phuma.cli.render import add_filming, film_performers, size_of
 from phuma.cli.view import add_serving, check_port, serve
 from phuma.dataset.dataset import Dataset
+from phuma.dataset.manifest import quoted
 from phuma.errors import ConfigError
-from phuma.files.probe import Probe
-from phuma.libraries import DatasetLibrary, FilesLibrary
-from phuma.playing import Pieces, PlayCfg, PolicyLibrary
-from phuma.policies import chosen_clips, load_policy, robot_named
-from phuma.robot_file import is_robot_motion, load_robot_motion
+from phuma.formats.robot_motion_file import is_robot_motion, load_robot_motion
+from phuma.io.probe import Probe
+from phuma.pipelines.collections import DatasetCollection, FileCollection
+from phuma.pipelines.evaluate_policy import chosen_clips, load_policy, robot_named
+from phuma.pipelines.playback import Pieces, PlayCfg, PolicyCollection
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
-from phuma.view import style
-from phuma.view.film import SUFFIXES
+from phuma.viewer import style
+from phuma.viewer.film import SUFFIXES
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("play", __doc__)
     parser.add_argument("policy", type=Path, metavar="POLICY", help="a RUN of `phuma train`, or a policy.onnx")
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="a dataset, or robot motions")
     parser.add_argument("--clip", metavar="ID", help="only this clip of the dataset")
-    add_trial_options(parser, split="all")
+    add_rollout_options(parser, split="all")
     add_serving(parser)
     parser.add_argument(
         "--render", dest="out", type=Path, metavar="FILE", help=f"write a film instead: {', '.join(SUFFIXES)}"
     )
     add_filming(parser)
     args = parser.parse_args(argv)
-    check_trial(args)
+    check_rollout_options(args)
     check_port(args)
     size_of(args.size)
     own = load_robot(args.robot) if args.robot else None
     policy = load_policy(args.policy, own)
     robot = own or robot_named(policy.info.robot)
-    cfg = PlayCfg(args.full_collision, args.noise, args.pushes, args.seed)
-    library = PolicyLibrary(pieces_of(args, robot), policy, args.policy.resolve().name, robot, cfg)
+    cfg = PlayCfg(args.physics_dt, args.noise, args.pushes, args.seed)
+    collection = PolicyCollection(pieces_of(args, robot), policy, args.policy.resolve().name, robot, cfg)
     if args.out is None:
-        serve(library, args)
+        serve(collection, args)
     else:
-        film_attempt(library, args)
+        film_rollout(collection, args)
     return 0
 
 
 def pieces_of(args: argparse.Namespace, robot: Robot) -> Pieces:
-    """One dataset, or robot motions."""
+    """Return the motions to play: those of one dataset, or of files."""
     root = args.sources[0]
     if not any(path.is_dir() for path in args.sources):
         if args.clip or args.where or args.split != "all":
@@ -63,30 +65,27 @@ def pieces_of(args: argparse.Namespace, robot: Robot) -> Pieces:
         for path in args.sources:
             if is_robot_motion(Probe(path)) and (motion := load_robot_motion(path)).robot != robot.name:
                 raise ConfigError(f"{path} is a motion of {motion.robot}; the policy is of {robot.name}")
-        return FilesLibrary(args.sources, [robot], ReadCfg())
+        return FileCollection(args.sources, [robot], ReadCfg())
     if len(args.sources) > 1:
         raise ConfigError("one dataset at a time, or any number of files")
     if args.clip is not None and (args.where or args.split != "all"):
         raise ConfigError("--clip names one clip; --where and --split choose others: leave them out")
-    where = args.where if args.clip is None else f"clip = {_quoted(Dataset(root).entry(args.clip, robot.name).id)}"
+    where = args.where if args.clip is None else f"clip = {quoted(Dataset(root).entry(args.clip, robot.name).id)}"
     split = None if args.split == "all" else args.split
     chosen_clips(Dataset(root), robot, where, split)
-    tests = ["kept", f"robot = {_quoted(robot.name)}", *([f"({where}\n)"] if where else [])]
-    return DatasetLibrary(root, [robot], " AND ".join([*tests, *([f"split = {_quoted(split)}"] if split else [])]))
+    tests = ["kept", f"robot = {quoted(robot.name)}", *([f"({where}\n)"] if where else [])]
+    return DatasetCollection(root, [robot], " AND ".join([*tests, *([f"split = {quoted(split)}"] if split else [])]))
 
 
-def film_attempt(library: PolicyLibrary, args: argparse.Namespace) -> None:
-    from phuma.view.scene import Look
+def film_rollout(collection: PolicyCollection, args: argparse.Namespace) -> None:
+    """Write a film of the only clip of a collection."""
+    from phuma.viewer.scene import Appearance
 
-    found = library.find({})
+    found = collection.find({})
     if found["total"] > 1:
         some = f"--clip {found['rows'][0]['clip']}" if args.sources[0].is_dir() else "one file"
         raise ConfigError(f"{found['total']} clips; a film is of one: choose it, as by {some}")
-    show = library.show(found["rows"][0]["clip"])
-    looks = [Look(colour, p.ended) for p, colour in zip(show, style.PERFORMERS)]
-    film_performers(args, show.performers, looks=looks)
+    show = collection.show(found["rows"][0]["clip"])
+    appearances = [Appearance(colour, p.ended) for p, colour in zip(show, style.PERFORMERS)]
+    film_performers(args, show.performers, appearances=appearances)
     print(show.verdict)
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -1,10 +1,10 @@
-"""Hand a policy on, with nothing else needed to run it on a robot.
+"""Export a policy, or a motion for it, with everything that is needed to run it on a robot.
 
-  phuma policy export RUN --out policy.onnx              weights, normalisers, and in the metadata all the rest
+  phuma policy export RUN --out policy.onnx              weights, normalisers, and all else in the metadata
   phuma policy motion POLICY CLIP --out motion.npz       a motion with what that policy needs to follow it
   phuma policy motion POLICY DATASET --clip ID --out motion.npz
 
-POLICY is a RUN or a policy.onnx. docs/learning.md says how to feed the one from the other.
+POLICY is a RUN or a policy.onnx. docs/formats/policy.md says how to feed a motion to a policy.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phuma.cli.options import command_parser
+from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError
-from phuma.learning.library import library_of
-from phuma.learning.reference_file import save_reference
-from phuma.learning.run import RunFolder
-from phuma.policies import fitting, load_policy, robot_named
-from phuma.robot_file import load_robot_motion
-from phuma.robot_motion import RobotMotion
+from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.learning.deploy.reference_file import save_reference
+from phuma.learning.motions.library import library_of
+from phuma.learning.run.folder import RunFolder
+from phuma.pipelines.evaluate_policy import fitting, load_policy, robot_named
 from phuma.robots import load_robot
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("policy", __doc__)
     commands = parser.add_subparsers(dest="what", required=True, metavar="export|motion")
     export = commands.add_parser("export", help="write the policy of a run as ONNX")
@@ -34,24 +35,24 @@ def main(argv: Sequence[str]) -> int:
     motion.add_argument("source", type=Path, metavar="CLIP", help="a robot motion, or a dataset and --clip")
     motion.add_argument("--clip", metavar="ID", help="the clip of a dataset")
     for command in (export, motion):
-        command.add_argument("--out", required=True, type=Path, metavar="FILE", help="what to write")
-        command.add_argument("--robot", metavar="FOLDER", help="of the policy's robot, if it is your own")
+        command.add_argument("--out", required=True, type=Path, metavar="FILE", help="the file to write")
+        command.add_argument("--robot", metavar="FOLDER", help="folder of the policy's robot, if it is not built in")
     args = parser.parse_args(argv)
     return {"export": _export, "motion": _motion}[args.what](args)
 
 
 def _export(args: argparse.Namespace) -> int:
     _check_out(args.out, ".onnx")
-    from phuma.learning.export import export_policy
-    from phuma.learning.torch_policy import policy_of_run
+    from phuma.learning.deploy.onnx_export import export_policy
+    from phuma.learning.deploy.torch_policy import policy_of_run
 
     folder = RunFolder(args.run)
-    info = folder.info().policy
+    info = folder.info().policy(folder.reached_stage())
     robot = load_robot(args.robot) if args.robot else robot_named(info.robot)
     fitting(args.run, info, robot)
     policy = policy_of_run(folder, robot)
     export_policy(policy, args.out)
-    inputs = ", ".join(f"{group.name} {' x '.join(map(str, group.shape))}" for group in policy.info.groups)
+    inputs = ", ".join(f"{each['name']} {' x '.join(map(str, each['shape']))}" for each in policy.info.inputs)
     size = f"{args.out.stat().st_size / 1e6:.1f} MB"
     print(f"{args.out}: a policy for {info.robot} after {policy.info.steps:,} steps, {size}; inputs {inputs}")
     print(f"A motion for it: phuma policy motion {args.out} DATASET --clip ID --out motion.npz")
@@ -59,7 +60,7 @@ def _export(args: argparse.Namespace) -> int:
 
 
 def _check_out(path: Path, suffix: str) -> None:
-    """Not to write over something else by mistake."""
+    """Raise a ConfigError for another suffix, so that no other file is overwritten by mistake."""
     if path.suffix != suffix:
         raise ConfigError(f"--out {path}: expected a name that ends in {suffix}")
 

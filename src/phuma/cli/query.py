@@ -1,6 +1,6 @@
-"""Ask a dataset's manifest by SQL (DuckDB's). The table is `manifest`: a row for every clip and robot, kept or not.
+"""Query a dataset's manifest by SQL (DuckDB's). The table is `manifest`: one row per clip and robot, kept or not.
 
-No other file can be read and none written. docs/dataset.md says what each column is.
+No other file can be read and none written. docs/formats/dataset.md says what each column is.
   phuma query DIR "SELECT category, count(*) FROM manifest WHERE kept GROUP BY category"
 """
 
@@ -21,9 +21,10 @@ from phuma.dataset.dataset import open_dataset
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("query", __doc__)
     parser.add_argument("dataset", type=Path, metavar="DIR", help="a folder made by `phuma build`")
-    parser.add_argument("sql", metavar="SQL", help="the question")
+    parser.add_argument("sql", metavar="SQL", help="the query")
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--json", action="store_true", help='print one object, {"columns": [...], "rows": [[...], ...]}')
     how.add_argument("--csv", action="store_true", help="print comma-separated values with a header")
@@ -41,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def plain(value: Any) -> Any:
-    """As JSON knows it; what is no number becomes null, what JSON has no word for its text."""
+    """Return a value for JSON; non-finite numbers become null, and values of unknown types their text."""
     if isinstance(value, Decimal):
         value = float(value)
     if isinstance(value, float):

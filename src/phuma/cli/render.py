@@ -1,7 +1,7 @@
 """Film motions on a robot, or make a contact sheet of them: on any machine, without a screen or a graphics card.
 
-Takes robot motions, rollouts of policies, clips and recordings; what is a human's is put on the robot first. Several
-stand beside each other. FILE.mp4 and FILE.gif run at the motion's own rate; FILE.png shows eight instants. The G1 is
+Takes robot motions, rollouts of policies, clips and recordings; a human's motion is put on the robot first. Several
+are drawn side by side. FILE.mp4 and FILE.gif run at the motion's own rate; FILE.png shows eight instants. The G1 is
 drawn with its real shapes where the package example-robot-data is installed.
 """
 
@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING
 
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.errors import ConfigError
+from phuma.pipelines.scene_building import MOST, performers_of, pieces_of
 from phuma.retargeting import METHODS
 from phuma.robots import load_robot
-from phuma.showing import MOST, performers_of, pieces_of
 from phuma.sources import ReadCfg
-from phuma.view.film import CAMERAS, SUFFIXES, film, pictures_in
-from phuma.view.show import Performer
+from phuma.viewer.film import CAMERAS, SUFFIXES, film, pictures_in
+from phuma.viewer.show import Performer
 
 if TYPE_CHECKING:
-    from phuma.view.scene import Look
+    from phuma.viewer.scene import Appearance
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("render", __doc__)
     parser.add_argument(
         "sources", nargs="+", type=Path, metavar="CLIP", help="robot motions, rollouts, clips, recordings"
@@ -39,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--compare", nargs="+", default=[], metavar="M", help=f"by these methods: some of {', '.join(METHODS)}"
     )
-    parser.add_argument("--human", action="store_true", help="draw the human that the robot follows")
+    parser.add_argument("--human", action="store_true", help="draw the human that the robot follows, too")
     add_filming(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     args = parser.parse_args(argv)
@@ -55,26 +56,30 @@ def main(argv: Sequence[str]) -> int:
 
 
 def add_filming(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a film: camera and size."""
     parser.add_argument("--camera", default="follow", help=f"{', '.join(CAMERAS)} (default: follow)")
     parser.add_argument("--size", default="640x480", metavar="WxH", help="pixels (default: 640x480)")
 
 
 def film_performers(
-    args: argparse.Namespace, performers: Sequence[Performer], human: bool = False, looks: Sequence[Look] = ()
+    args: argparse.Namespace,
+    performers: Sequence[Performer],
+    human: bool = False,
+    appearances: Sequence[Appearance] = (),
 ) -> None:
-    """In step, at the rate of the first one."""
+    """Write a film of performers side by side, at the frame rate of the first one."""
     motions = [p.motion.resampled(performers[0].motion.fps) for p in performers]
 
     from tqdm import tqdm
 
     with tqdm(total=pictures_in(args.out, motions), unit="picture", disable=None, file=sys.stderr) as bar:
         robots = [p.robot for p in performers]
-        film(args.out, motions, robots, human, args.camera, size_of(args.size), bar.update, looks)
+        film(args.out, motions, robots, human, args.camera, size_of(args.size), bar.update, appearances)
     print(", ".join(p.title for p in performers), "in", args.out)
 
 
 def size_of(text: str) -> tuple[int, int]:
-    """Width and height; films need even ones."""
+    """Return width and height in pixels, rounded down to even numbers, which films need."""
     width, _, height = text.lower().partition("x")
     if not (width.isdigit() and height.isdigit() and all(64 <= int(v) <= 4096 for v in (width, height))):
         raise ConfigError(f"--size {text!r}; expected like 640x480, each from 64 to 4096")

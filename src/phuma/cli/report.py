@@ -1,4 +1,4 @@
-"""Look at a dataset: write one HTML page with what it holds, what curation did, and how well the robots follow.
+"""Write one HTML page on a dataset: what it holds, what curation did, and how well the robots follow.
 
 The page shows hours and clips by source, type and split, the filters one after the other and each by itself, the
 distributions of all metrics with their limits, and the worst clips as pictures. It needs no network and no other file.
@@ -11,17 +11,18 @@ from contextlib import suppress
 from pathlib import Path
 
 from phuma.cli.options import command_parser
+from phuma.core.dataset_summary import Summary
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.errors import ConfigError, PhumaError
-from phuma.files.atomic import write_atomic
+from phuma.io.atomic import write_atomic
 from phuma.robots import built_in_robots, load_robot
-from phuma.summary import Summary
-from phuma.view.html import Html
+from phuma.viewer.html import Html
 
 NAME = "report.html"
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("report", __doc__)
     parser.add_argument("dataset", type=Path, metavar="DIR", help="a dataset that `phuma build` has finished")
     parser.add_argument("--out", type=Path, metavar="FILE", help=f"where the page goes (default: DIR/{NAME})")
@@ -34,14 +35,14 @@ def main(argv: Sequence[str]) -> int:
     if out.is_dir():
         raise ConfigError(f"--out {out} is a folder; give the name of a file in it")
     summary = write_report(open_dataset(args.dataset), out, args.robot)
-    print("\n".join([str(out), *telling(summary)]))
+    print("\n".join([str(out), *key_figures(summary)]))
     return 0
 
 
 def write_report(dataset: Dataset, out: Path, robot_folders: Sequence[str | Path] = ()) -> Summary:
-    """Count, draw and write; returns what was counted."""
+    """Write the report on a dataset and return the summary that it shows."""
     from phuma.dataset.statistics import summarise
-    from phuma.view.report import report_page
+    from phuma.viewer.report import report_page
 
     summary = summarise(dataset)
     page = report_page(summary, _pictures(dataset, summary, robot_folders))
@@ -51,11 +52,11 @@ def write_report(dataset: Dataset, out: Path, robot_folders: Sequence[str | Path
 
 
 def _pictures(dataset: Dataset, summary: Summary, folders: Sequence[str | Path]) -> dict[tuple[str, str], Html]:
-    """Of the worst clips, by robot and clip; one whose file is damaged has none.
+    """Return pictures of the worst clips, by robot and clip; a clip whose file is damaged has none.
 
-    Of a robot of somebody's own, whose folder is not given, the human is drawn alone.
+    Of a robot that is not built in and whose folder is not given, the human is drawn alone.
     """
-    from phuma.view.robot_stills import robot_stills
+    from phuma.viewer.robot_stills import robot_stills
 
     robots = {robot.name: robot for robot in map(load_robot, folders)}
     out = {}
@@ -69,13 +70,15 @@ def _pictures(dataset: Dataset, summary: Summary, folders: Sequence[str | Path])
     return out
 
 
-def telling(summary: Summary) -> list[str]:
-    """The three figures that say most."""
+def key_figures(summary: Summary) -> list[str]:
+    """Return up to three lines: clips kept, the filter that rejects most, and the weakest metric."""
     total = summary.total
     share = f" ({100 * total.passed / total.considered:.0f} % of {total.considered:,})" if total.considered else ""
     lines = [f"  kept      {total.kept:,} clips{share}, {total.hours:.2f} hours"]
     if hardest := max(summary.filters, key=lambda f: f.rejects, default=None):
-        lines.append(f"  filters   {hardest.label} rejects most: {hardest.rejects:,} of {summary.judged:,} clips")
+        lines.append(
+            f"  filters   {hardest.metric.label} rejects most: {hardest.rejects:,} of {summary.judged:,} clips"
+        )
     scores = [(v, name, robot.name) for robot in summary.robots for name, v in robot.five.items() if v is not None]
     if scores:
         value, name, robot = min(scores)

@@ -1,7 +1,7 @@
-"""Put motion on a robot: curated clips, or recordings straight away.
+"""Put motion on a robot: curated clips, or recordings directly.
 
-A recording is taken whole and uncut, with a warning that lists what curation says of it. Each motion becomes one .npz
-below DIR, with its metrics inside; DIR/retarget.json lists them all.
+A recording is taken whole and uncut, with a warning that lists why curation would reject it. Each motion becomes one
+.npz below DIR, with its metrics inside; DIR/retarget.json lists them all.
 """
 
 from __future__ import annotations
@@ -14,20 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from phuma import __version__
-from phuma.cli.batch import Outcome, Row, attempt, check_jobs, check_reading, run_batch
+from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
-from phuma.clip import Clip
-from phuma.clipfile import is_clip, load_clip
-from phuma.curation import curate
 from phuma.errors import ConfigError
-from phuma.files.atomic import write_atomic
-from phuma.files.probe import Probe
-from phuma.retargeting import DEFAULT_METHOD, FIVE, METHODS, retarget_motion
-from phuma.retargeting.config import solving
+from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.io.atomic import write_atomic
+from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, whole_clips
+from phuma.pipelines.retarget import check_method, retarget
+from phuma.retargeting import DEFAULT_METHOD, FIVE
 from phuma.retargeting.measure import combine
-from phuma.robot_file import save_robot_motion
-from phuma.robots import load_robot
-from phuma.sources import ReadCfg, find_recordings, read_all
+from phuma.robots import cached_robot
+from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.registry import SUFFIXES, Recording
 
 RESULT = "retarget.json"
@@ -35,26 +32,24 @@ RESULT = "retarget.json"
 
 @dataclass(frozen=True)
 class RetargetCfg:
-    """What is done with them."""
+    """Choose robot and method."""
 
     robot: str = "g1"
-    """g1, h1_2, or a folder with model.xml and robot.json"""
+    """Robot: g1, h1_2, or a folder with model.xml and robot.json"""
     method: str = DEFAULT_METHOD
-    """How: physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
+    """Method of retargeting: physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
     contact_speed: float | None = None
-    """m/s: a foot that the human moves this fast or faster is not held to stand, though it counts as in contact"""
+    """Speed in m/s from which on a moving foot is not held in place, although it counts as in contact"""
     jobs: int | None = None
-    """Processes to use; all cores for eight files or more, else one"""
+    """Number of worker processes (default: all cores for eight files or more, else one)"""
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
-        if self.contact_speed is not None and not self.contact_speed > 0:
-            raise ConfigError(f"--contact-speed {self.contact_speed:g}; expected metres a second, above zero")
-        if self.method not in METHODS:
-            raise ConfigError(f"unknown method {self.method!r}; there are: {', '.join(METHODS)}")
+        check_method(self.method, self.contact_speed)
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("retarget", __doc__)
     parser.add_argument("sources", nargs="+", metavar="SRC", help="clips, recordings, or folders of them")
     parser.add_argument(
@@ -74,8 +69,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def retarget_sources(sources: Sequence[str], out: Path, cfg: RetargetCfg, read_cfg: ReadCfg) -> dict[str, Any]:
-    """Retarget everything below `sources` into `out`; returns what retarget.json holds."""
-    load_robot(cfg.robot)  # a fault of the robot is said once, not once a file
+    """Retarget everything below `sources` into `out`; return what retarget.json holds."""
+    cached_robot(cfg.robot)  # a fault of the robot is reported once, not once per file
     check_reading(read_cfg)
     files = find_recordings(sources, leave_out=out)
     if not files:
@@ -91,37 +86,29 @@ def retarget_sources(sources: Sequence[str], out: Path, cfg: RetargetCfg, read_c
 
 
 def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCfg) -> Outcome:
-    """One file: a motion a person."""
+    """Retarget one file: one motion per person."""
 
     def work() -> list[Row]:
-        robot = load_robot(cfg.robot)
-        pieces = pieces_of(file.path, read_cfg)
+        robot = cached_robot(cfg.robot)
+        clips = whole_clips(file.path, read_cfg)
         rows = []
-        for person, piece in enumerate(pieces):
-            motion = retarget_motion(piece.motion, piece.contact, robot, cfg.method, solving(cfg.contact_speed))
-            path = out / f"{file.name}{f'_{person}' if len(pieces) > 1 else ''}.npz"
+        for person, clip in enumerate(clips):
+            motion = retarget(clip, robot, cfg.method, cfg.contact_speed)
+            path = out / f"{file.name}{f'_{person}' if len(clips) > 1 else ''}.npz"
             path.parent.mkdir(parents=True, exist_ok=True)
             save_robot_motion(path, motion)
             rows.append({
-                "source": motion.provenance.source, "start": piece.start, "end": piece.end,
-                "file": path.relative_to(out).as_posix(), "warnings": list(piece.verdict.reasons),
+                "source": motion.provenance.source, "start": clip.start, "end": clip.end,
+                "file": path.relative_to(out).as_posix(), "warnings": list(clip.verdict.reasons),
                 "flags": motion.report["flags"], "metrics": motion.report["metrics"],
             })  # fmt: skip
         return rows
 
-    return attempt(file.path, work)
-
-
-def pieces_of(path: Path, read_cfg: ReadCfg) -> list[Clip]:
-    """A clip as it is; a recording whole, as one piece for each person."""
-    if is_clip(Probe(path)):
-        return [load_clip(path)]
-    whole = [curate(motion) for motion in read_all(path, read_cfg)]
-    return [Clip(c.motion, c.contact, c.verdict, c.ground) for c in whole]
+    return outcome_of(file.path, work)
 
 
 def summary(result: dict[str, Any], out: Path) -> str:
-    """What a person wants to know first."""
+    """Return a summary for the terminal: metrics, warnings, failures, and where the motions are."""
     rows, failed = result["motions"], result["failed"]
     lines = []
     if rows:
@@ -131,7 +118,7 @@ def summary(result: dict[str, Any], out: Path) -> str:
     for r in [r for r in rows if r["warnings"]][:10]:
         lines.append(f"Curation would reject {r['source']}: {'; '.join(r['warnings'])}")
     for r in [r for r in rows if r["flags"]][:10]:
-        lines.append(f"Beware of {r['file']}: {'; '.join(r['flags'])}")
+        lines.append(f"Warning for {r['file']}: {'; '.join(r['flags'])}")
     lines += [f"Not usable: {f['source']}: {f['reason']}" for f in failed[:20]]
     lines.append(f"Motions are in {out}, with all metrics in {out / RESULT}")
     return "\n".join(lines)

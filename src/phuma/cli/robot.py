@@ -1,8 +1,8 @@
-"""Robots: a folder for one's own from its model file, a look whether a folder makes sense, and the built-in ones.
+"""Make a folder for your own robot from its model file, check such a folder, or list the built-in robots.
 
   phuma robot init MODEL --out FOLDER [--urdf FILE]   from MJCF or URDF; robot.png shows what was understood
-  phuma robot check FOLDER                            what is wrong with it and what to edit
-  phuma robot list                                    the built-in robots and where they come from
+  phuma robot check FOLDER                            say what is wrong with it and what to edit
+  phuma robot list                                    list the built-in robots and where they come from
 
 Every command that takes --robot takes such a folder.
 """
@@ -17,13 +17,14 @@ from pathlib import Path
 
 from phuma.cli.options import command_parser
 from phuma.robots import built_in_robots, load_robot
-from phuma.robots.adopt import DOUBTS, Adopted, adopt, as_text
 from phuma.robots.check import check_robot
+from phuma.robots.onboarding import AMBIGUITIES, OnboardedRobot, as_text, onboard_robot
 
 PICTURE = "robot.png"
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("robot", __doc__)
     commands = parser.add_subparsers(dest="what", required=True, metavar="init|check|list")
     init = commands.add_parser("init", help="make a robot's folder from its model file")
@@ -32,7 +33,7 @@ def main(argv: Sequence[str]) -> int:
         "--out", required=True, type=Path, metavar="FOLDER", help="the robot's folder; its name is the robot's"
     )
     init.add_argument("--urdf", type=Path, metavar="FILE", help="a URDF beside an MJCF, for torque and speed limits")
-    check = commands.add_parser("check", help="look a robot's folder over")
+    check = commands.add_parser("check", help="check a robot's folder")
     check.add_argument(
         "robot", metavar="FOLDER", help="a folder with model.xml and robot.json, or a built-in robot's name"
     )
@@ -42,24 +43,26 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _init(args: argparse.Namespace) -> int:
-    from phuma.view.robot_picture import robot_picture  # at once: without it a folder would be left without its picture
+    from phuma.viewer.robot_picture import (
+        robot_picture,  # first: if it is missing, no folder is made
+    )
 
-    made = adopt(args.model, args.out, args.urdf)
+    made = onboard_robot(args.model, args.out, args.urdf)
     robot_picture(args.out / PICTURE, made.robot)
     print(summary(made, args.out))
     return 0
 
 
-def summary(made: Adopted, out: Path) -> str:
-    """What was understood, what was not sure, and what comes next."""
+def summary(made: OnboardedRobot, out: Path) -> str:
+    """Say what was found, what is ambiguous, and what comes next."""
     counts = Counter(made.parts.values())
     parts = ", ".join(
         f"{counts[p]} {p}" for p in ("hip", "knee", "ankle", "waist", "shoulder", "elbow", "wrist", "other")
     )
     return "\n".join([
         f"{made.robot.name}: {made.robot.n_joints} joints ({parts}), {made.robot.n_bodies} bodies",
-        *([f"\nNot sure, and listed in {out / DOUBTS}:"] if made.doubts else []),
-        as_text(made.doubts).rstrip(),
+        *([f"\nAmbiguities, listed in {out / AMBIGUITIES}:"] if made.ambiguities else []),
+        as_text(made.ambiguities).rstrip(),
         f"\nLook at {out / PICTURE}. After an edit: phuma robot check {out}",
         f"Then: phuma retarget walk.bvh --robot {out}",
     ])  # fmt: skip
@@ -69,12 +72,12 @@ def _check(args: argparse.Namespace) -> int:
     robot = load_robot(args.robot)
     findings = check_robot(robot)
     for finding in findings:
-        print(f"{'Wrong' if finding.wrong else 'Look'}: {finding.what}\n  To mend it: {finding.edit}")
+        print(f"{'Wrong' if finding.wrong else 'Check'}: {finding.what}\n  To fix it: {finding.edit}")
     wrong = sum(f.wrong for f in findings)
     if not findings:
         print(f"{robot.name}: {robot.n_joints} joints, {robot.n_bodies} bodies; complete, and nothing looks wrong.")
     else:
-        print(f"{robot.name}: {wrong} wrong, {len(findings) - wrong} to look at.")
+        print(f"{robot.name}: {wrong} wrong, {len(findings) - wrong} to check.")
     return 1 if wrong else 0
 
 

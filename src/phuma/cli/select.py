@@ -1,4 +1,4 @@
-"""Take a part of a dataset as a dataset of its own. Conditions hold together; without any, all kept clips are taken.
+"""Make a new dataset of a part of one. All conditions have to hold; without any, all kept clips are taken.
 
   phuma select DIR --category walk run --split train --min fidelity=95 --out DIR2
   phuma select DIR --where "duration IS NULL AND root_jerk < 20" --sample 100 --seed 1 --out DIR2
@@ -17,11 +17,12 @@ from pathlib import Path
 from phuma.cli.options import command_parser, split_values
 from phuma.dataset.category import GROUPS, TYPES
 from phuma.dataset.describe import Description
-from phuma.dataset.select import METRICS, SPLITS, SelectCfg, select
+from phuma.dataset.select import NUMBERS, SPLITS, SelectCfg, select
 from phuma.errors import ConfigError
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("select", __doc__)
     parser.add_argument("dataset", type=Path, metavar="DIR", help="a folder made by `phuma build`")
     parser.add_argument(
@@ -37,8 +38,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--split", choices=SPLITS, help="clips of one split")
     for option, text in (("--min", "at least VALUE, for example non_skating=99"), ("--max", "at most VALUE")):
         parser.add_argument(option, nargs="+", default=[], metavar="METRIC=VALUE", help=f"columns that are {text}")
-    parser.add_argument("--sample", type=int, metavar="N", help="so many clips of these")
-    parser.add_argument("--seed", type=int, metavar="S", help="which sample (default: 0)")
+    parser.add_argument("--sample", type=int, metavar="N", help="a random sample of N of these clips")
+    parser.add_argument("--seed", type=int, metavar="S", help="seed of the sample (default: 0)")
     parser.add_argument(
         "--rejected", action="store_true", help="rejected clips too; they have a row and no robot's motion"
     )
@@ -53,18 +54,18 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     made = select_with_bar(args.dataset, args.out, cfg)
     counts, out = made.counts, shlex.quote(str(args.out))
-    said = f"{counts['clips']} clips of {counts['recordings']} recordings in {out}. Look at it: phuma status {out}"
+    said = f"{counts['clips']} clips of {counts['recordings']} recordings in {out}. Its status: phuma status {out}"
     print(json.dumps(dict(counts)) if args.json else said)
     return 0
 
 
 def limits(option: str, words: Sequence[str]) -> dict[str, float]:
-    """`fidelity=95` as {"fidelity": 95.0}."""
+    """Return limits such as `fidelity=95` as {"fidelity": 95.0}."""
     out = {}
     for word in (w for given in words for w in given.split(",") if w):
         name, _, value = word.partition("=")
-        if name not in METRICS:
-            raise ConfigError(f"{option} {word}: there is no metric {name!r}; there are: {', '.join(METRICS)}")
+        if name not in NUMBERS:
+            raise ConfigError(f"{option} {word}: there is no metric {name!r}; there are: {', '.join(NUMBERS)}")
         try:
             out[name] = float(value)
         except ValueError:
@@ -75,6 +76,7 @@ def limits(option: str, words: Sequence[str]) -> dict[str, float]:
 
 
 def select_with_bar(root: Path, out: Path, cfg: SelectCfg) -> Description:
+    """Select with a progress bar; return the new dataset's description."""
     from tqdm import tqdm
 
     with tqdm(unit="clip", disable=None, file=sys.stderr) as bar:

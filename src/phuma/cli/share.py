@@ -1,4 +1,4 @@
-"""One page that plays a motion in 3D in any browser, without a server or a network: for a website, a paper, an issue.
+"""Write one page that plays a motion in 3D in any browser, without a server or a network: for a website or a paper.
 
 Takes a robot's motion (a clip of a dataset too), a human's clip, or a recording, which is put on the robot first.
 """
@@ -11,14 +11,15 @@ from pathlib import Path
 
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.errors import ConfigError
+from phuma.pipelines.scene_building import MOST, performers_of, pieces_of, show_of
 from phuma.retargeting import METHODS
 from phuma.robots import load_robot
-from phuma.showing import MOST, performers_of, pieces_of, show_of
 from phuma.sources import ReadCfg
-from phuma.view.share import LAYOUTS, share
+from phuma.viewer.share import LAYOUTS, share
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("share", __doc__)
     parser.add_argument("source", type=Path, metavar="CLIP", help="a robot's motion, a clip or a recording")
     parser.add_argument("--out", required=True, type=Path, metavar="FILE.html", help="the page to write")

@@ -1,4 +1,4 @@
-"""How far a dataset is, what it holds, and what could not be used. Works while it is being built."""
+"""Say how far a dataset is, what it holds, and what could not be used. Works while it is being built."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ SHOWN = 20
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("status", __doc__)
     parser.add_argument("dataset", type=Path, metavar="DIR", help="a folder made by `phuma build`")
     parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
@@ -25,7 +26,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def lines(found: Status, root: Path) -> list[str]:
-    """For a person."""
+    """Return the status as lines for the terminal."""
     share = found.total.kept_share
     kept = f", {found.total.kept} kept ({share:.1f} %), {found.total.hours:.3g} hours" if share is not None else ""
     out = [
@@ -47,14 +48,16 @@ def lines(found: Status, root: Path) -> list[str]:
 
 
 def state(found: Status) -> str:
+    """Return whether the dataset is being written, unfinished or finished."""
     if found.building:
         return "being written right now"
     if not found.finished:
-        return "not finished; run the same `phuma build` again, it goes on where it was"
+        return "not finished; run the same `phuma build` again, it continues where it stopped"
     return "finished" + (", a part of another dataset" if found.selected else "")
 
 
 def table(what: str, part: Mapping[str, Tally]) -> str:
+    """Return a table of counts, one row per robot, split or category."""
     rows = [
         (name, t.clips, t.kept, None if t.kept_share is None else round(t.kept_share, 1), round(t.hours, 4))
         for name, t in sorted(part.items())

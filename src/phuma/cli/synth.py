@@ -1,4 +1,4 @@
-"""Write generated human motion in a layout that every tool reads (AMASS SMPL-X), with the truth beside it.
+"""Write synthetic human motion in a layout that every tool reads (AMASS SMPL-X), with the ground truth beside it.
 
 Each NAME.npz comes with NAME.truth.json: the body's shape, the height of the ground and the contacts frame by frame.
 """
@@ -12,25 +12,25 @@ from pathlib import Path
 
 from phuma.body import OpenShape
 from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.core.human_motion import HumanMotion
 from phuma.errors import ConfigError
-from phuma.files.atomic import write_atomic
-from phuma.motion import HumanMotion
+from phuma.io.atomic import write_atomic
 from phuma.sources import amass_smplx
-from phuma.sources.synth import FAULTS, KINDS, Synthetic, generate
+from phuma.synth import FAULTS, KINDS, Synthetic, generate
 
 
 @dataclass(frozen=True)
 class SynthCfg:
-    """What is generated."""
+    """Choose what is generated."""
 
     count: int = 1
     """Motions of each type; each is another person who moves in another way"""
     seconds: float = 4.0
-    """Length of each motion"""
+    """Length of each motion, s"""
     seed: int = 0
     """The first motion's seed; the same seed gives the same motion"""
     fps: float = 30.0
-    """Frames a second"""
+    """Frame rate, Hz"""
 
     def __post_init__(self) -> None:
         if self.count < 1 or self.seed < 0 or not 1 <= self.seconds <= 3600 or not 10 <= self.fps <= 480:
@@ -38,6 +38,7 @@ class SynthCfg:
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("synth", __doc__)
     parser.add_argument(
         "--type", nargs="+", default=list(KINDS), metavar="T", help=f"one or more of {', '.join(KINDS)} (default: all)"
@@ -56,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def write_motions(out: Path, kinds: Sequence[str], cfg: SynthCfg, fault: str | None = None) -> list[Path]:
-    """Generate and write; returns the recordings' paths."""
+    """Generate and write motions; return the recordings' paths."""
     out.mkdir(parents=True, exist_ok=True)
     name, strength = parse_fault(fault) if fault else ("", 0.0)
     files = []
@@ -71,7 +72,7 @@ def write_motions(out: Path, kinds: Sequence[str], cfg: SynthCfg, fault: str | N
 
 
 def write_motion(path: Path, made: Synthetic, motion: HumanMotion, seed: int, fault: str | None) -> None:
-    """One motion and its truth."""
+    """Write one motion and its ground truth."""
     import numpy as np
 
     amass_smplx.write(path, motion)
@@ -90,7 +91,7 @@ def write_motion(path: Path, made: Synthetic, motion: HumanMotion, seed: int, fa
 
 
 def parse_fault(text: str) -> tuple[str, float]:
-    """`float:10` as ("float", 10.0)."""
+    """Return `float:10` as ("float", 10.0)."""
     name, _, strength = text.partition(":")
     if name not in FAULTS:
         raise ConfigError(f"unknown fault {name!r}; there are: {', '.join(FAULTS)}")

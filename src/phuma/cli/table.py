@@ -1,4 +1,4 @@
-"""Values for a terminal: aligned, and harmless whatever they hold."""
+"""Format values for a terminal: aligned, and without control characters."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 
 def harmless(text: str) -> str:
-    """One line without control characters: a file's name may hold a newline or commands to the terminal."""
+    """Return one line without control characters: a file's name may hold a newline or commands to the terminal."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def cell(value: Any) -> str:
+    """Return the text of a value."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -24,7 +25,7 @@ def cell(value: Any) -> str:
 
 
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table: numbers to the right, all else to the left."""
+    """Return a table with numbers aligned to the right, all else to the left."""
     right = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]
     lines = [[harmless(name) for name in columns], *([cell(v) for v in row] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]

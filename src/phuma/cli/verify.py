@@ -1,6 +1,7 @@
-"""Check a dataset: schema, checksums, every motion finite, as long as told and within its robot's limits, no strays.
+"""Check a dataset: schema, checksums, and that every motion is finite, of the stated length and within its limits.
 
-Each fault is told with what to do about it. Ends with 0 when there is none, else with 1.
+Files that do not belong to it are faults, too. Each fault comes with what to do about it. Ends with 0 when there is
+none, else with 1.
 """
 
 from __future__ import annotations
@@ -13,17 +14,18 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
-from phuma.building import robot_identity
 from phuma.cli.options import command_parser
 from phuma.cli.table import harmless
 from phuma.dataset.describe import ROBOT_FILES, load_description
 from phuma.dataset.faults import Fault
 from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, ReadError
+from phuma.pipelines.build_dataset import robot_identity
 from phuma.robots import Robot, built_in_robots, load_robot
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("verify", __doc__)
     parser.add_argument("dataset", type=Path, metavar="DIR", help="a folder made by `phuma build`")
     parser.add_argument(
@@ -50,9 +52,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def robots_of(root: Path, folders: Sequence[str]) -> dict[str, Robot]:
-    """The robots that were given, and those of the dataset that are built in."""
+    """Return the robots that were given, and those of the dataset that are built in."""
     given = {robot.name: robot for robot in map(load_robot, folders)}
-    with suppress(ReadError):  # a dataset.json that cannot be read is the first thing that is told
+    with suppress(ReadError):  # a dataset.json that cannot be read is the first fault that is reported
         names = load_description(root).robots
         if unused := [name for name in given if name not in names]:
             raise ConfigError(f"--robot {unused[0]}: the dataset is for {', '.join(names)}")
@@ -61,7 +63,7 @@ def robots_of(root: Path, folders: Sequence[str]) -> dict[str, Robot]:
 
 
 def changed_robots(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:
-    """A note for each robot whose files are others than those the dataset was built with."""
+    """Yield a note for each robot whose files differ from those that the dataset was built with."""
     with suppress(ReadError):
         built = load_description(root).config.get(ROBOT_FILES, {})
         for name, robot in robots.items():
@@ -73,7 +75,7 @@ def changed_robots(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:
 
 
 def with_bar(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:
-    """All faults, with a bar for a person who waits."""
+    """Yield all faults, with a progress bar."""
     from tqdm import tqdm
 
     with tqdm(unit="clip", disable=None, file=sys.stderr) as bar:

@@ -1,7 +1,7 @@
-"""Look at a dataset, clips or recordings in the browser: human and robot, and what is known of every frame.
+"""Show a dataset, clips or recordings in the browser: human and robot, and what is known of every frame.
 
 A dataset shows a list of its clips, kept or not, to search, filter and sort. Other files are shown one by one: a
-robot's motion as it is, a human's on the robot. The page is served to this machine alone unless --host says otherwise;
+robot's motion as it is, a human's on the robot. Only this machine can open the page unless --host says otherwise;
 nothing is written.
 """
 
@@ -21,15 +21,16 @@ from phuma.curation import CurateCfg
 from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.errors import ConfigError
-from phuma.libraries import DatasetLibrary, FilesLibrary
+from phuma.pipelines.collections import DatasetCollection, FileCollection
+from phuma.pipelines.scene_building import DEFAULT_ROBOT
 from phuma.robots import Robot, built_in_robots, load_robot
-from phuma.showing import DEFAULT_ROBOT
 from phuma.sources import ReadCfg
-from phuma.view.server import PORT, Viewer
-from phuma.view.session import Library
+from phuma.viewer.server import PORT, Viewer
+from phuma.viewer.session import Collection
 
 
 def main(argv: Sequence[str]) -> int:
+    """Run the command and return its exit code."""
     parser = command_parser("view", __doc__)
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="a dataset, or clips and recordings")
     parser.add_argument(
@@ -41,25 +42,27 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, CurateCfg, ("preset", "ground"))
     args = parser.parse_args(argv)
     check_port(args)
-    library = library_of(args.sources, args.robot, from_options(ReadCfg, args), from_options(CurateCfg, args))
-    serve(library, args)
+    collection = collection_of(args.sources, args.robot, from_options(ReadCfg, args), from_options(CurateCfg, args))
+    serve(collection, args)
     return 0
 
 
 def add_serving(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the server: port, host and browser."""
     parser.add_argument("--port", type=int, help=f"where the page is served; 0: a free one (default: {PORT} or next)")
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: 127.0.0.1, this machine)")
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser, only say where the page is")
 
 
 def check_port(args: argparse.Namespace) -> None:
+    """Raise a ConfigError for a port that is out of range."""
     if args.port is not None and not 0 <= args.port <= 65535:
         raise ConfigError(f"--port {args.port}; expected 0 to 65535")
 
 
-def serve(library: Library, args: argparse.Namespace) -> None:
-    """Show a library until Ctrl-C."""
-    viewer = Viewer(library, args.host, args.port)
+def serve(collection: Collection, args: argparse.Namespace) -> None:
+    """Show a collection until Ctrl-C."""
+    viewer = Viewer(collection, args.host, args.port)
 
     def ready() -> None:
         print(f"{viewer.url}  (Ctrl-C ends it)", flush=True)
@@ -71,7 +74,7 @@ def serve(library: Library, args: argparse.Namespace) -> None:
 
 
 async def until_stopped(viewer: Viewer, ready: Callable[[], None]) -> None:
-    """Serve until Ctrl-C or a polite kill, and end as if nothing had happened."""
+    """Serve until Ctrl-C or SIGTERM, and end without an error."""
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -80,14 +83,14 @@ async def until_stopped(viewer: Viewer, ready: Callable[[], None]) -> None:
     await viewer.serve(ready)
 
 
-def library_of(
+def collection_of(
     sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
-) -> Library:
-    """One dataset, or any number of files."""
+) -> Collection:
+    """Return the collection of one dataset, or of any number of files."""
     folders = [path for path in sources if path.is_dir()]
     if not folders:
         print(f"reading {len(sources)} file{'s' if len(sources) > 1 else ''} ...", file=sys.stderr)
-        return FilesLibrary(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg, curate_cfg)
+        return FileCollection(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg, curate_cfg)
     root = folders[0]
     if len(sources) > 1:
         raise ConfigError("one dataset at a time, or any number of files")
@@ -95,11 +98,11 @@ def library_of(
         raise ConfigError(f"{root} is a training run: watch its policy by `phuma play {root} DATASET`")
     if not Layout(root).description.is_file():
         raise ConfigError(f"{root} is no dataset: build one by `phuma build {root} --out DATASET`, or name its files")
-    return DatasetLibrary(root, robots_of(root, robots))
+    return DatasetCollection(root, robots_of(root, robots))
 
 
 def robots_of(root: Path, more: Sequence[str]) -> list[Robot]:
-    """Those of a dataset, and more. The folder of one that is not built in has to be among these."""
+    """Return the robots of a dataset, and more; `more` has to name the folders of those that are not built in."""
     given = {robot.name: robot for robot in map(load_robot, more)}
     own = load_description(root).robots
     for name in own:

@@ -1,6 +1,6 @@
 """Stage 1: from a recording to clips that are physically plausible, each with its verdict."""
 
-from phuma.curation.config import PRESETS, CurateCfg, DynamicLimits, Limits
+from phuma.curation.config import PRESETS, CurateCfg
 from phuma.curation.pipeline import Curation, curate
 
-__all__ = ["PRESETS", "CurateCfg", "Curation", "DynamicLimits", "Limits", "curate"]
+__all__ = ["PRESETS", "CurateCfg", "Curation", "curate"]

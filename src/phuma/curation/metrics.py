@@ -1,4 +1,4 @@
-"""The six metrics of curation, each a pure function of one frame's state, over all frames at once."""
+"""Metrics of preset `paper`, each a pure function of one frame's state, over all frames at once."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from itertools import combinations
 
 import numpy as np
 
-from phuma.rotations import Array
+from phuma.core.rotations import Array
 
 
 def root_jerk(pelvis: Array, fps: float) -> Array:
-    """(T - 3,) m/s^3: |x[t+3] - 3 x[t+2] + 3 x[t+1] - x[t]| fps^3 of the pelvis (T, 3)."""
+    """Return (T - 3,) m/s³: |x[t+3] - 3 x[t+2] + 3 x[t+1] - x[t]| fps^3 of the pelvis (T, 3)."""
     return np.linalg.norm(np.diff(pelvis, n=3, axis=0), axis=1) * fps**3
 
 
 def contact_score(contact: Array) -> Array:
-    """(T,) max(c_LH, c_LT, c_RH, c_RT): the best region's contact ratio; contact (T, 4)."""
+    """Return (T,) max(c_LH, c_LT, c_RH, c_RT): the best region's contact ratio; contact (T, 4)."""
     return contact.max(axis=1)
 
 
 def support_distance(point: Array, support: Array) -> Array:
-    """(T,) metres: distance of point (T, 2) to the convex hull of support (T, 4, 2), 0 inside.
+    """Return (T,) metres: the distance of point (T, 2) to the convex hull of support (T, 4, 2), 0 inside.
 
     Four points' hull is the union of their four triangles, and its border is among the six segments between them.
     """

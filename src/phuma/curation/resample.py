@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.motion import HumanMotion
+from phuma.core import rotations as rot
+from phuma.core.human_motion import HumanMotion
 
 
 def resample(motion: HumanMotion, rate: float) -> HumanMotion:
-    """The motion at `rate` frames a second: positions along lines, rotations along great arcs."""
+    """Return the motion at `rate` Hz: positions along lines, rotations along great arcs."""
     if motion.fps == rate:
         return motion
     # As long as before: beyond the last frame that frame is held, for less than its own duration.

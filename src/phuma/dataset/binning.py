@@ -15,7 +15,7 @@ BARS = 30
 
 @dataclass(frozen=True)
 class Bins:
-    """Bars of one width; the first and the last also hold what lies beyond."""
+    """Bars of equal width; the first and the last also hold what lies beyond."""
 
     first: float
     width: float
@@ -23,11 +23,12 @@ class Bins:
 
     @property
     def edges(self) -> tuple[float, ...]:
+        """Return (count + 1,) the edges of the bars, ascending."""
         return tuple(float(f"{self.first + i * self.width:.12g}") for i in range(self.count + 1))
 
 
 def bins_around(limit: float, low: float, high: float) -> Bins:
-    """Bars with an edge at the limit and, so far down, one at zero; `low` and `high` hold nearly all values.
+    """Return bars with an edge at the limit and, so far down, one at zero; `low` and `high` hold nearly all values.
 
     Neither a few wild values nor a limit that nothing comes near leave the rest in a corner.
     """
@@ -43,7 +44,7 @@ def bins_around(limit: float, low: float, high: float) -> Bins:
 
 
 def percent_bins(low: float) -> Bins:
-    """Bars up to 100 % that begin below nearly all values, which come down to `low`."""
+    """Return bars up to 100 % that begin below nearly all values, which come down to `low`."""
     first = min(90.0, max(0.0, 10 * math.floor(low / 10)))
     return Bins(first, (100 - first) / 25, 25)
 
@@ -51,9 +52,10 @@ def percent_bins(low: float) -> Bins:
 def counted(
     dataset: Dataset, bins: Bins, column: str, rows: str, kind: str, values: Sequence[Any] = ()
 ) -> dict[str, tuple[int, ...]]:
-    """Clips of `rows` in each bar, by the SQL expression `kind`; `values` are of the question marks in `rows`."""
-    place = f"greatest(0, least({bins.count - 1}, floor(({column} - {bins.first!r}) / {bins.width!r} + 1e-9)))"
-    sql = f"""SELECT {kind} AS what, {place}::INTEGER AS bar, count(*) FROM {rows}
+    """Return the clips of `rows` in each bar, by the SQL expression `kind`; `values` are for the question marks of
+    `rows`."""
+    index = f"greatest(0, least({bins.count - 1}, floor(({column} - {bins.first!r}) / {bins.width!r} + 1e-9)))"
+    sql = f"""SELECT {kind} AS what, {index}::INTEGER AS bar, count(*) FROM {rows}
         WHERE {column} IS NOT NULL GROUP BY what, bar"""
     out: dict[str, list[int]] = {}
     for what, bar, clips in ask(dataset.database, sql, values)[1]:

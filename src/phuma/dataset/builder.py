@@ -1,4 +1,4 @@
-"""Building a dataset: each recording is done once, whatever happens on the way.
+"""Build a dataset: each recording is done once, whatever happens on the way.
 
 A recording is done by writing its files and, last, its record. What has a record is done; the manifest is made from
 the records alone. So a build that is killed at any moment goes on where it was, and ends with the same bytes.
@@ -20,19 +20,19 @@ from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
-from phuma.files.lock import at_work, locked, wait_for_workers
-from phuma.parallel import Done
+from phuma.io.lock import at_work, locked, wait_for_workers
+from phuma.runtime.process_pool import Done
 
 Produce = Callable[[Job, Layout], list[Row]]
-"""Does one recording: writes its files below the layout's folders and returns its rows"""
+"""Function that does one recording: it writes its files below the layout's folders and returns its rows"""
 Runner = Callable[[Callable[[Job], "Outcome"], Sequence[Job]], Iterator[Done]]
-"""Runs work on many jobs, in processes or on a cluster"""
+"""Function that runs work on many jobs, in processes or on a cluster"""
 OURS = ("work", "clips", "recordings")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Outcome(NamedTuple):
-    """What became of one recording, in short."""
+    """The outcome of one recording, in short."""
 
     clips: int
     kept: int
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a build is."""
+    """The progress of a build."""
 
     done: int
     total: int
@@ -58,7 +58,7 @@ def build(
     rebuild: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Description:
-    """Do every job that is not done yet, then write manifest and description; returns the description."""
+    """Do every job that is not done yet, then write manifest and description; return the description."""
     layout = Layout(root)
     make_folder(root)
     with locked(layout.lock):
@@ -82,7 +82,7 @@ def build(
 
 
 def claim(layout: Layout, description: Description, rebuild: bool) -> None:
-    """Make the folder ours: new, or begun with the same configuration."""
+    """Claim the folder for this build: it has to be new, or begun with the same configuration."""
     if layout.description.exists() and rebuild:
         _check_ours(layout)
         # First: whoever finds half of the old one here must not go on with it as if it were the new one.
@@ -95,9 +95,9 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
         now = description.settings
         if before.only_imports:  # the first build may choose the rest
             now = {key: now[key] for key in before.settings if key in now}
-        if told := differences(before.settings, now):
+        if changed := differences(before.settings, now):
             raise ConfigError(
-                f"{layout.root} was begun with another configuration: {'; '.join(told)}. "
+                f"{layout.root} was begun with another configuration: {'; '.join(changed)}. "
                 "Give the same options, choose another --out, or start it anew with --rebuild"
             )
     elif any((layout.root / name).exists() for name in OURS):
@@ -108,7 +108,7 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
 
 
 def _check_ours(layout: Layout) -> None:
-    """A damaged description may be replaced, as all that it describes is; one of a newer program may not."""
+    """Check that the description is not of a newer program; a damaged one may be replaced."""
     try:
         load_description(layout.root)
     except NewerVersionError:
@@ -118,7 +118,7 @@ def _check_ours(layout: Layout) -> None:
 
 
 def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[int, int]]:
-    """Jobs without a valid record; and how many clips, and kept ones, the others have.
+    """Return the jobs without a valid record, and how many clips, and kept ones, the others have.
 
     What failed is tried again: the limits, the machine or the program may be better now, and a bad file fails quickly.
     """
@@ -139,7 +139,7 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
 
 
 def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
-    """One recording, wholly: a fault of it becomes its record, a fault of the disk an exception."""
+    """Do one recording as a whole: a fault of it becomes its record, a fault of the disk an exception."""
     with at_work(Layout(root).work):
         return _do_job(job, Layout(root), produce)
 
@@ -177,7 +177,7 @@ def give_up(layout: Layout, job: Job, reason: str) -> Outcome:
 
 
 def clear(layout: Layout, recording: str) -> None:
-    """Remove what an earlier attempt left: the record first, so that nothing looks whole that is not."""
+    """Remove what an earlier build left: the record first, so that nothing looks whole that is not."""
     layout.record(recording).unlink(missing_ok=True)
     for folder in layout.clips.glob("*"):
         _remove(folder / recording)
@@ -187,7 +187,7 @@ def clear(layout: Layout, recording: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """A folder with all that is in it. What cannot be removed must not be taken for something new."""
+    """Remove a folder with all that is in it, or raise: what cannot be removed must not be taken for something new."""
     try:
         shutil.rmtree(folder)
     except FileNotFoundError:
@@ -197,7 +197,7 @@ def _remove(folder: Path) -> None:
 
 
 def _check_disk(e: Exception, job: Job, root: Path) -> None:
-    """Raise what is no fault of the recording: a disk that is full, a file of the dataset that is not to be had."""
+    """Raise what is no fault of the recording: a disk that is full, an unreadable file of the dataset."""
     if not isinstance(e, OSError) or e.filename == str(job.path):
         return
     if e.errno in FULL or (isinstance(e.filename, str) and Path(e.filename).is_relative_to(root)):
@@ -217,20 +217,20 @@ def _reason(e: Exception, job: Job) -> str:
 
 
 def records(layout: Layout) -> Iterator[Record]:
-    """All records, in order of the recordings' ids."""
+    """Yield all records, in order of the recordings' ids."""
     for path in sorted(layout.work.glob("*.json")):
         yield load_record(path)
 
 
 def tally(rows: Sequence[Row]) -> dict[str, int]:
-    """How many clips, how many of them kept, and frames of these; a clip on several robots is one."""
+    """Return how many clips there are, how many were kept, and the frames of these; a clip on several robots is one."""
     clips = {row["clip"]: row for row in rows}.values()
     kept = [row for row in clips if row["kept"]]
     return {"clips": len(clips), "kept": len(kept), "frames": sum(row["frames"] for row in kept)}
 
 
 def finish(layout: Layout, description: Description) -> Description:
-    """Manifest and description from the records."""
+    """Write manifest and description from the records; return the description."""
     _sweep_strays(layout)
     failed: list[dict[str, str]] = []
     counts = {"recordings": 0, "failed": 0, "clips": 0, "kept": 0, "frames": 0}
@@ -252,13 +252,13 @@ def finish(layout: Layout, description: Description) -> Description:
 
 
 def _sweep_parts(root: Path) -> None:
-    """Half-written files of a process that was killed."""
+    """Remove half-written files of a process that was killed."""
     for part in root.rglob(".*.part"):
         part.unlink(missing_ok=True)
 
 
 def _sweep_strays(layout: Layout) -> None:
-    """Files of recordings that have no record: begun by a build that was killed, and not asked for since."""
+    """Remove files of recordings that have no record: begun by a build that was killed, and not asked for since."""
     _sweep_parts(layout.root)
     known = {path.stem for path in layout.work.glob("*.json")}
     for folder in layout.clips.glob("*/*"):

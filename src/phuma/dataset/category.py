@@ -1,8 +1,9 @@
-"""Which of eleven types a motion is, and in which of four groups: by its text label, or else by the motion itself.
+"""Decide which of eleven types a motion is, and in which of four groups: by its text label, or else by the motion
+itself.
 
-Each feature is one function and one number. Lengths are told in leg lengths (hip to knee to ankle), speeds beside
-gravity, so that a child and a giant are judged alike; nothing depends on heading, place, side or frame rate. The rules
-and where their thresholds come from are in docs/categories.md.
+Each feature is one function and one number. Lengths are in leg lengths (hip to knee to ankle), speeds beside gravity,
+so that a child and a giant are judged alike; nothing depends on heading, position, side or frame rate. The rules and
+where their thresholds come from are in docs/formats/motion_types.md.
 """
 
 from __future__ import annotations
@@ -11,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.contact import FootContacts
+from phuma.core import rotations as rot
+from phuma.core.foot_contacts import FootContacts
+from phuma.core.human_motion import HumanMotion
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX
 from phuma.dataset.labels import type_of_text
 from phuma.errors import PhumaError
-from phuma.motion import HumanMotion
-from phuma.rotations import Array
-from phuma.skeleton import INDEX
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "stationary": ("stand", "reach"),
@@ -36,38 +37,38 @@ REST_UP = np.array([0.0, 1.0, 0.0])
 
 @dataclass(frozen=True)
 class Thresholds:
-    """What a feature has to reach. One set for everybody; no value is fitted to a recording."""
+    """Thresholds that features have to reach. One set for everybody; no value is fitted to a recording."""
 
     flight: float = 0.1
-    """s that no sole point is near the ground while the pelvis falls by at least half of gravity"""
+    """Time in s that no sole point is near the ground while the pelvis falls by at least half of gravity"""
     froude: float = 0.5
-    """at which people change from walking to running, whatever their size"""
+    """Froude number at which people change from walking to running, whatever their size"""
     kick_angle: float = np.radians(45.0)
-    """rad from hanging, of a leg that is almost straight"""
+    """Angle in rad from hanging of a leg that is almost straight"""
     kick_speed: float = 1.5
-    """of the foot beside the pelvis, in sqrt(g leg)"""
+    """Speed of the foot beside the pelvis, in sqrt(g leg)"""
     stoop: float = np.radians(70.0)
-    """rad; a chest so far forward is a bend, even with bent knees or between steps"""
+    """Angle in rad of the chest forward that is a bend, even with bent knees or between steps"""
     deep: float = 0.4
-    """as `crouch`: from here on a squat, however the chest is held; both knees bent by 110 degrees"""
+    """Value of the feature `crouch` that is a squat, however the chest is held; both knees bent by 110 degrees"""
     crouch: float = 0.18
-    """of the standing height of the pelvis over the ankles: both knees bent by about 75 degrees"""
+    """Share of the pelvis' standing height over the ankles by which it is lower; both knees bent by about 75 degrees"""
     split: float = 0.5
-    """leg lengths from foot to foot, front to back, in a lunge; feet apart sideways are a wide squat"""
+    """Leg lengths from foot to foot, front to back, in a lunge; feet apart sideways are a wide squat"""
     twist: float = np.radians(50.0)
-    """rad between the shoulders' extremes, beside the hips"""
+    """Angle in rad between the shoulders' extremes, beside the hips"""
     turn: float = np.radians(60.0)
-    """rad between the hips' extreme headings"""
+    """Angle in rad between the hips' extreme headings"""
     radius: float = 1.0
-    """leg lengths: whoever goes round a wider curve walks, on a tighter one turns"""
+    """Radius in leg lengths: whoever goes round a wider curve walks, on a tighter one turns"""
     pace: float = 0.5
-    """leg lengths in the fastest second; half of slow walking"""
+    """Leg lengths per second in the fastest second; half of slow walking"""
     bend: float = np.radians(50.0)
-    """rad of the chest forward"""
+    """Angle in rad of the chest forward"""
     lean: float = np.radians(20.0)
-    """rad of the chest sideways or back, where a spine goes less than half as far"""
+    """Angle in rad of the chest sideways or back, where a spine goes less than half as far"""
     reach: float = 0.75
-    """arm lengths from the hip to a hand; with the upper arm hanging and the forearm level it is about 0.7"""
+    """Arm lengths from the hip to a hand; with the upper arm hanging and the forearm level it is about 0.7"""
 
 
 THRESHOLDS = Thresholds()
@@ -77,7 +78,7 @@ _FALLING = 0.5 * GRAVITY
 
 @dataclass(frozen=True)
 class Features:
-    """The numbers by which a clip is judged; angles in radians."""
+    """The features by which a clip is judged, in the units of `Thresholds`; angles in radians."""
 
     flight: float
     pace: float
@@ -95,17 +96,17 @@ class Features:
 
 
 def categorise(motion: HumanMotion, contact: FootContacts) -> str:
-    """The type of a clip of a few seconds, z-up, guessed from the motion."""
+    """Return the type of a clip of a few seconds, z-up, guessed from the motion."""
     return decide(features(motion, contact))
 
 
 def category_of(label: str | None, guess: str) -> str:
-    """The type that a text label names; without a label, or with one that names none, the guess."""
+    """Return the type that a text label names; without a label, or with one that names none, the guess."""
     return (type_of_text(label) if label else None) or guess
 
 
 def decide(f: Features) -> str:
-    """The first rule that holds: what is rarest and shortest in a clip comes first, standing last."""
+    """Return the type by the first rule that holds: the rarest and shortest types come first, standing last."""
     limit = THRESHOLDS
     if f.froude >= limit.froude:  # before jumps, as whoever runs flies too
         return "run"
@@ -132,7 +133,7 @@ def decide(f: Features) -> str:
 
 
 def features(motion: HumanMotion, contact: FootContacts) -> Features:
-    """All features of a clip and its foot contacts."""
+    """Return all features of a clip and its foot contacts."""
     if len(motion) != len(contact):
         raise PhumaError(f"a motion of {len(motion)} frames has contacts of {len(contact)}; both need the same number")
     pace, crouch = fastest_second(motion), crouching(motion)
@@ -155,18 +156,19 @@ def features(motion: HumanMotion, contact: FootContacts) -> Features:
 
 
 def longest_flight(motion: HumanMotion, contact: FootContacts) -> float:
-    """Seconds of the longest stretch without contact in which the pelvis falls: mean vertical acceleration < -g / 2.
+    """Return the seconds of the longest stretch without contact in which the pelvis falls: its mean vertical
+    acceleration is below -g / 2.
 
     Feet on a step or on tiptoe are above the ground too, but what stands on them does not fall.
     """
     up = np.gradient(np.gradient(motion.root_pos[:, 2])) * motion.fps**2 if len(motion) > 1 else np.zeros(1)
-    in_air = np.concatenate([[0], contact.ratio.max(axis=1) <= 0.0, [0]]).astype(int)
+    in_air = np.concatenate([[0], contact.airborne, [0]]).astype(int)
     edges = np.flatnonzero(np.diff(in_air)).reshape(-1, 2)
     return max((float(b - a) / motion.fps for a, b in edges if up[a:b].mean() < -_FALLING), default=0.0)
 
 
 def fastest_second(motion: HumanMotion) -> float:
-    """Leg lengths a second: max |p(t + 1 s) - p(t)| / leg of the pelvis over the ground."""
+    """Return leg lengths per second: max |p(t + 1 s) - p(t)| / leg of the pelvis over the ground."""
     xy = motion.root_pos[:, :2]
     frames = min(len(xy) - 1, round(motion.fps))
     if not frames:
@@ -176,18 +178,18 @@ def fastest_second(motion: HumanMotion) -> float:
 
 
 def path_length(motion: HumanMotion) -> float:
-    """Leg lengths that the pelvis goes over the ground."""
+    """Return the leg lengths that the pelvis goes over the ground."""
     return float(np.linalg.norm(np.diff(motion.root_pos[:, :2], axis=0), axis=-1).sum() / motion.body.leg_length)
 
 
 def heading(motion: HumanMotion) -> Array:
-    """(T,) rad, without jumps: the direction from the right hip to the left one over the ground."""
+    """Return (T,) rad, without jumps: the direction from the right hip to the left one over the ground."""
     left = _left(motion)
     return np.unwrap(np.arctan2(left[:, 1], left[:, 0]))
 
 
 def leg_angle(motion: HumanMotion) -> float:
-    """Rad between hip-to-ankle and straight down, of the leg that is higher and nearly straight, for 0.1 s."""
+    """Return rad between hip-to-ankle and straight down, of the leg that is higher and nearly straight, for 0.1 s."""
     angle = np.zeros(len(motion))
     for side in SIDES:
         leg = _joint(motion, f"{side}_ankle") - _joint(motion, f"{side}_hip")
@@ -198,7 +200,7 @@ def leg_angle(motion: HumanMotion) -> float:
 
 
 def foot_speed(motion: HumanMotion) -> float:
-    """Speed of the faster ankle beside the pelvis, kept for 0.1 s, in sqrt(g leg)."""
+    """Return the speed of the faster ankle beside the pelvis, kept for 0.1 s, in sqrt(g leg)."""
     if len(motion) < 2:
         return 0.0
     ankles = motion.pose.position[:, [INDEX[f"{s}_ankle"] for s in SIDES]] - motion.root_pos[:, None]
@@ -207,7 +209,7 @@ def foot_speed(motion: HumanMotion) -> float:
 
 
 def crouching(motion: HumanMotion) -> Array:
-    """(T,) 1 - h / h0: how much lower than standing the pelvis is over the lower ankle."""
+    """Return (T,) 1 - h / h0: how much lower than standing the pelvis is over the lower ankle."""
     offsets = motion.body.offsets
     standing = motion.body.leg_length - float(np.mean([offsets[INDEX[f"{s}_hip"], 1] for s in SIDES]))
     ankles = np.minimum(_joint(motion, "left_ankle")[:, 2], _joint(motion, "right_ankle")[:, 2])
@@ -215,20 +217,20 @@ def crouching(motion: HumanMotion) -> Array:
 
 
 def split(motion: HumanMotion) -> Array:
-    """(T,) leg lengths between the ankles over the ground, front to back as the hips face."""
+    """Return (T,) leg lengths between the ankles over the ground, front to back as the hips face."""
     between = _joint(motion, "left_ankle") - _joint(motion, "right_ankle")
     return np.abs(_ahead(motion, between)) / motion.body.leg_length
 
 
 def chest_angles(motion: HumanMotion) -> tuple[Array, Array]:
-    """(T,) rad each: how far the chest's own up leans forward, and to the left, as the hips face."""
+    """Return (T,) rad each: how far the chest's own up leans forward, and to the left, as the hips face."""
     up = rot.rotate(motion.pose.rotation[:, INDEX["spine3"]], REST_UP)
     left = np.sum(up * _left(motion), axis=-1)
     return np.arctan2(_ahead(motion, up), up[:, 2]), np.arcsin(np.clip(left, -1, 1))
 
 
 def twist_range(motion: HumanMotion) -> float:
-    """Rad between the extremes of the angle, about pelvis-to-neck, from the hips' line to the shoulders'."""
+    """Return rad between the extremes of the angle, about pelvis-to-neck, from the hips' line to the shoulders'."""
     trunk = _unit(_joint(motion, "neck") - motion.root_pos)
     hips, shoulders = (_joint(motion, f"left_{j}") - _joint(motion, f"right_{j}") for j in ("hip", "shoulder"))
     hips, shoulders = (v - trunk * np.sum(v * trunk, axis=-1, keepdims=True) for v in (hips, shoulders))
@@ -238,7 +240,7 @@ def twist_range(motion: HumanMotion) -> float:
 
 
 def hand_reach(motion: HumanMotion) -> float:
-    """Arm lengths between a wrist and the hip on its side, where it hangs: of the hand that is farther away."""
+    """Return arm lengths between a wrist and the hip on its side, where it hangs: of the hand that is farther away."""
     bones = np.linalg.norm(motion.body.offsets, axis=1)
     far = np.zeros(len(motion))
     for side in SIDES:
@@ -249,23 +251,23 @@ def hand_reach(motion: HumanMotion) -> float:
 
 
 def _held(values: Array, fps: float, seconds: float = 0.2) -> float:
-    """What `values` (T,) reach for `seconds` in all, so that no single frame decides."""
-    place = max(0, len(values) - max(1, round(seconds * fps)))
-    return float(np.partition(values, place)[place])
+    """Return what `values` (T,) reach for `seconds` in all, so that no single frame decides."""
+    index = max(0, len(values) - max(1, round(seconds * fps)))
+    return float(np.partition(values, index)[index])
 
 
 def _joint(motion: HumanMotion, name: str) -> Array:
-    """(T, 3)"""
+    """Return (T, 3) m: the position of a joint."""
     return motion.pose.position[:, INDEX[name]]
 
 
 def _left(motion: HumanMotion) -> Array:
-    """(T, 3) the level direction from the right hip to the left one."""
+    """Return (T, 3) the level direction from the right hip to the left one."""
     return _unit((_joint(motion, "left_hip") - _joint(motion, "right_hip")) * [1.0, 1.0, 0.0])
 
 
 def _ahead(motion: HumanMotion, vector: Array) -> Array:
-    """(T,) how far vectors (T, 3) go where the hips face."""
+    """Return (T,) how far vectors (T, 3) go where the hips face."""
     left = _left(motion)
     return left[:, 1] * vector[:, 0] - left[:, 0] * vector[:, 1]
 

@@ -1,4 +1,4 @@
-"""A dataset on disk, opened: rows by SQL, motions when they are asked for."""
+"""Open a dataset on disk: rows by SQL, motions when they are asked for."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from phuma.clip import Clip
-from phuma.clipfile import load_clip
+from phuma.core.clip import Clip
+from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.layout import Layout
 from phuma.dataset.manifest import ask, clean_condition, open_manifest
 from phuma.errors import PhumaError, ReadError
-from phuma.robot_file import load_robot_motion
-from phuma.robot_motion import RobotMotion
+from phuma.formats.clip_file import load_clip
+from phuma.formats.robot_motion_file import load_robot_motion
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,17 @@ class Entry:
 
     @property
     def path(self) -> Path:
-        """Where the robot's motion lies."""
+        """Return where the robot's motion lies."""
         if not self.row["file"]:
             raise PhumaError(f"{self.id} was rejected, so no robot performs it: {'; '.join(self.row['reasons'])}")
         return inside(self.root, self.row["file"])
 
     def motion(self) -> RobotMotion:
-        """The robot's motion, read from disk."""
+        """Read the robot's motion from disk."""
         return load_robot_motion(self.path)
 
     def human(self) -> Clip:
-        """The human's, cut from the stored recording; rejected clips have it too."""
+        """Read the human's motion, cut from the stored recording; rejected clips have it too."""
         if not self.row["human_file"]:
             raise PhumaError(f"{self.id} was imported as a robot's motion: no human is known")
         whole = load_clip(inside(self.root, self.row["human_file"]))
@@ -73,37 +73,37 @@ class Dataset:
         return f"Dataset({str(self.root)!r}, {counts['kept']} of {counts['clips']} clips kept)"
 
     def __len__(self) -> int:
-        """Clips that were kept."""
+        """Return the number of clips that were kept."""
         return int(self.description.counts["kept"])
 
     @cached_property
     def database(self) -> Any:
-        """DuckDB with the table `manifest`; it reaches no file."""
+        """Return DuckDB with the table `manifest`; it reaches no file."""
         return open_manifest(self._manifest)
 
     def query(self, sql: str) -> tuple[list[str], list[tuple]]:
-        """Column names and rows of any question to the table `manifest`."""
+        """Return column names and rows of any question to the table `manifest`."""
         return ask(self.database, sql)
 
     def rows(self, where: str | None = None, columns: str = "*") -> list[dict[str, Any]]:
-        """Rows of the manifest under a condition, kept or not, in the manifest's order."""
+        """Return rows of the manifest under a condition, kept or not, in the manifest's order."""
         names, found = ask(self.database, f"SELECT {columns} FROM manifest WHERE {clean_condition(where)}")
         return [dict(zip(names, row)) for row in found]
 
     def part(self, where: str | None) -> Dataset:
-        """The same dataset as if it held the rows under a condition alone."""
+        """Return this dataset restricted to the rows under a condition."""
         part = Dataset(self.root)
         ask(part.database, f"DELETE FROM manifest WHERE NOT coalesce({clean_condition(where)}, false)")
         return part
 
     def entries(self, where: str | None = None, kept: bool = True) -> Iterator[Entry]:
-        """Clips under a condition; the kept ones unless told otherwise."""
+        """Yield the clips under a condition, by default the kept ones."""
         condition = clean_condition(where) + (" AND kept" if kept else "")
         for row in self.rows(condition):
             yield Entry(self.root, row)
 
     def entry(self, clip: str, robot: str | None = None) -> Entry:
-        """One clip by its id."""
+        """Return one clip by its id."""
         found = self._entries("clip = ? AND (? IS NULL OR robot = ?)", [clip, robot, robot])
         if not found:
             others = sorted({str(entry.row["robot"]) for entry in self.entries_of(clip) if entry.row["robot"]})
@@ -116,28 +116,28 @@ class Dataset:
         return found[0]
 
     def entries_of(self, clip: str) -> list[Entry]:
-        """A clip on every robot."""
+        """Return a clip on every robot."""
         return self._entries("clip = ?", [clip])
 
     def entry_of_file(self, file: str) -> Entry | None:
-        """The clip whose robot's motion lies there; the path is relative to the dataset."""
+        """Return the clip whose robot's motion lies there; the path is relative to the dataset."""
         found = self._entries("file = ?", [file])
         return found[0] if found else None
 
     def _entries(self, condition: str, values: list[Any]) -> list[Entry]:
-        """By a cursor of its own, so that several threads may ask."""
+        """Ask by a cursor of its own, so that several threads may ask."""
         with self.database.cursor() as database:
             names, found = ask(database, f"SELECT * FROM manifest WHERE {condition}", values)
         return [Entry(self.root, dict(zip(names, row))) for row in found]
 
 
 def open_dataset(root: str | Path) -> Dataset:
-    """A folder made by `phuma build`."""
+    """Open a folder made by `phuma build`."""
     return Dataset(root)
 
 
 def inside(root: Path, name: str) -> Path:
-    """A file that a manifest names, if it lies in the dataset; a stranger's manifest may name anything."""
+    """Return a file that a manifest names, if it lies in the dataset; an untrusted manifest may name anything."""
     path, plain = (root / name).resolve(), PurePosixPath(name)
     if plain.is_absolute() or ".." in plain.parts or not path.is_relative_to(root.resolve()):
         raise ReadError(root, f"names a file outside of itself: {name!r}")

@@ -1,4 +1,4 @@
-"""dataset.json: what a dataset is, how it was made and what it holds."""
+"""Read and write dataset.json: what a dataset is, how it was made and what it holds."""
 
 from __future__ import annotations
 
@@ -8,51 +8,54 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from phuma.core.curation_metrics import with_current_names
 from phuma.dataset.layout import Layout
 from phuma.errors import ReadError
-from phuma.files.atomic import write_atomic
+from phuma.io.atomic import write_atomic
 
 FORMAT = "phuma-dataset"
-VERSION = 1
+VERSION = 2
+"""Version of the format; since 2, the metric `helping_force` is called `external_support_force`"""
 ROBOT_FILES = "robot_files"
-"""The key of `config` under which each robot's model has its hash"""
+"""Key of `config` under which each robot's model has its hash"""
 
 
 class NewerVersionError(ReadError):
-    """A dataset of a format that this program does not know: whole, and not ours to touch."""
+    """The dataset has a format that is newer than this program, and must not be changed by it."""
 
 
 @dataclass(frozen=True)
 class Description:
-    """What stands in dataset.json."""
+    """The content of dataset.json."""
 
     robots: tuple[str, ...]
     config: Mapping[str, Any]
-    """Every setting that the content depends on"""
+    """Settings that the content depends on"""
     versions: Mapping[str, str]
-    """of the programs that made it"""
+    """Versions of the programs that made it"""
     finished: bool = False
     importing: bool = False
-    """Not finished, and only because motions are being added that others made"""
+    """Whether it is unfinished only because motions are being imported"""
     counts: Mapping[str, int] = field(default_factory=dict)
     failed: tuple[Mapping[str, str], ...] = ()
-    """Recordings that could not be used, with the reason"""
+    """Recordings that could not be used, each with the reason"""
     selected: Mapping[str, Any] | None = None
-    """How it was taken out of another dataset; None where it was built"""
+    """Settings by which it was selected from another dataset; None where it was built"""
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What must not change between runs into one folder: a selection is not built on."""
+        """Return what must not change between runs into one folder: a selection is not built on."""
         selected = {} if self.selected is None else {"selected": "by `phuma select`: nothing is built on it"}
         return {"robots": list(self.robots), **self.config, **selected}
 
     @property
     def only_imports(self) -> bool:
-        """Whether nothing was built here yet: then only the robots are settled."""
+        """Return whether nothing was built here yet: then only the robots are settled."""
         return set(self.config) == {ROBOT_FILES}
 
 
 def save_description(root: Path, description: Description) -> None:
+    """Write dataset.json, whole or not at all."""
     data = {"format": FORMAT, "version": VERSION, **asdict(description)}
     text = json.dumps(data, indent=1, sort_keys=True, ensure_ascii=True)
     write_atomic(Layout(root).description, lambda f: f.write(text.encode()))
@@ -72,18 +75,27 @@ def load_description(root: Path) -> Description:
             raise NewerVersionError(
                 path, f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma"
             )
+        data["config"] = _renamed(data["config"])
         return Description(**{**data, "robots": tuple(data["robots"]), "failed": tuple(data["failed"])})
-    except (OSError, ValueError, TypeError, KeyError) as e:
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
         raise ReadError(path, f"is damaged: {type(e).__name__}: {e}") from None
 
 
+def _renamed(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration with the limits of curation under the names that metrics have today."""
+    curate = config.get("curate")
+    if not isinstance(curate, Mapping) or "limits" not in curate:
+        return dict(config)
+    return {**config, "curate": {**curate, "limits": with_current_names(curate["limits"])}}
+
+
 def differences(before: Mapping[str, Any], now: Mapping[str, Any], at: str = "") -> list[str]:
-    """What differs between two settings, in words: `curate.preset was 'paper', is 'dynamic'`."""
+    """Return what differs between two settings, in words: `curate.preset was 'paper', is 'dynamic'`."""
     out = []
     for key in sorted({*before, *now}):
-        old, new, place = before.get(key), now.get(key), f"{at}{key}"
+        old, new, name = before.get(key), now.get(key), f"{at}{key}"
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            out += differences(old, new, f"{place}.")
+            out += differences(old, new, f"{name}.")
         elif json.dumps(old, sort_keys=True) != json.dumps(new, sort_keys=True):
-            out.append(f"{place} was {old!r}, is {new!r}")
+            out.append(f"{name} was {old!r}, is {new!r}")
     return out

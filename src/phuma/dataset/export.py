@@ -1,26 +1,26 @@
-"""Many robot motions in the layout of somebody else, with a list of what they are beside them."""
+"""Export many robot motions in the layout of another tool, with a list of what they are beside them."""
 
 from __future__ import annotations
 
 import json
 import re
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from phuma.dataset.dataset import Dataset, inside
 from phuma.dataset.describe import ROBOT_FILES, load_description
-from phuma.dataset.formats import format_named
+from phuma.dataset.exchange import format_named
 from phuma.dataset.layout import Layout, make_folder
-from phuma.dataset.manifest import clean_condition
+from phuma.dataset.manifest import clean_condition, quoted
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
-from phuma.files.atomic import write_atomic
-from phuma.robot_file import load_robot_motion
-from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.io.atomic import write_atomic
+from phuma.io.names import unique_name
+from phuma.robots import built_in_robots, cached_robot
 
 RESULT = "export.json"
 FORMAT = "phuma-export"
@@ -31,16 +31,16 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Selection:
-    """Which motions of a dataset; without a dataset, only the robot can be chosen."""
+    """The motions of a dataset to export; without a dataset, only the robot can be chosen."""
 
     where: str | None = None
     split: str | None = None
     robots: tuple[str, ...] = ()
-    """Names, or folders with model.xml and robot.json; all built-in ones where none is given"""
+    """Names of robots, or folders with model.xml and robot.json; all built-in ones where none is given"""
 
     def models(self) -> dict[str, str]:
-        """By a robot's name, what loads it."""
-        return {_robot(s).name: s for s in self.robots} if self.robots else {n: n for n in built_in_robots()}
+        """Return, by the robots' names, what loads each model."""
+        return {cached_robot(s).name: s for s in self.robots} if self.robots else {n: n for n in built_in_robots()}
 
 
 class Item(NamedTuple):
@@ -48,20 +48,20 @@ class Item(NamedTuple):
 
     path: Path
     name: str
-    """Below the robot's folder, without suffix: safe parts and forward slashes"""
+    """Path below the robot's folder, without suffix: safe parts and forward slashes"""
     about: Mapping[str, Any]
-    """What is known of it without reading it: clip, source, and of a dataset also recording and split"""
+    """Facts that are known without reading it: clip, source, and of a dataset also recording and split"""
 
 
 class Outcome(NamedTuple):
-    """What became of one motion; neither for one of a robot that was not asked for."""
+    """The outcome of one motion: its row, or its fault; neither for a motion of a robot that was not asked for."""
 
     row: Row | None = None
     failed: dict[str, str] | None = None
 
 
 def find_items(source: Path, choice: Selection, leave_out: Path) -> list[Item]:
-    """The kept clips of a dataset, one motion, or all motions in a folder."""
+    """Return the kept clips of a dataset, one motion, or all motions in a folder."""
     if Layout(source).description.exists():
         items = _in_dataset(source, choice)
     elif choice.where or choice.split:
@@ -76,14 +76,15 @@ def find_items(source: Path, choice: Selection, leave_out: Path) -> list[Item]:
 def _in_dataset(root: Path, choice: Selection) -> list[Item]:
     condition = f"{clean_condition(choice.where)} AND kept AND file IS NOT NULL"
     if choice.split:
-        condition += f" AND split = {_quoted(choice.split)}"
+        condition += f" AND split = {quoted(choice.split)}"
     if choice.robots:
-        condition += f" AND robot IN ({', '.join(map(_quoted, choice.models()))})"
-    taken: set[str] = set()
+        condition += f" AND robot IN ({', '.join(map(quoted, choice.models()))})"
+    taken: dict[str, set[str]] = defaultdict(set)  # by robot, as each has a folder of its own
     items = []
     for row in Dataset(root).rows(condition, COLUMNS):
         path, robot = inside(root, row.pop("file")), row.pop("robot")
-        items.append(Item(path, _name(f"{path.parent.name}/{row['clip']}", robot, taken), row))
+        name = safe_name(f"{path.parent.name}/{row['clip']}")
+        items.append(Item(path, unique_name(name, taken[robot.lower()]), row))
     return items
 
 
@@ -98,23 +99,14 @@ def _in_folder(source: Path, leave_out: Path) -> list[Item]:
     for file in files:
         if not file.name.startswith(".") and away not in file.resolve().parents:
             clip = file.relative_to(folder).with_suffix("").as_posix()
-            items.append(Item(file, _name(clip, "", taken), {"clip": clip, "source": folder.resolve().name}))
+            items.append(
+                Item(file, unique_name(safe_name(clip), taken), {"clip": clip, "source": folder.resolve().name})
+            )
     return items
 
 
-def _name(wanted: str, robot: str, taken: set[str]) -> str:
-    """A safe name that no other motion of that robot has, also where upper and lower case are the same."""
-    name = unique = safe_name(wanted)
-    n = 1
-    while f"{robot}/{unique}".lower() in taken:
-        n += 1
-        unique = f"{name}~{n}"
-    taken.add(f"{robot}/{unique}".lower())
-    return unique
-
-
 def safe_name(name: str) -> str:
-    """A relative path that leads nowhere else, whatever it is made of: a stranger's manifest may name anything."""
+    """Return a relative path that leads nowhere else, whatever the name: an untrusted manifest may name anything."""
     parts = [re.sub(r"[^A-Za-z0-9_.~-]+", "-", part).strip("-").lstrip(".") for part in name.split("/")]
     return "/".join(part for part in parts if part) or "motion"
 
@@ -127,7 +119,7 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
             if only:
                 return Outcome()
             raise ReadError(item.path, f"is of robot {motion.robot!r}; name its folder with --robot")
-        robot, chosen = _robot(models[motion.robot]), format_named(layout)
+        robot, chosen = cached_robot(models[motion.robot]), format_named(layout)
         path = out / robot.name / f"{item.name}{chosen.suffix}"
         make_folder(path.parent)
         chosen.write(motion, robot, path)
@@ -143,13 +135,8 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
     })  # fmt: skip
 
 
-@lru_cache(maxsize=8)
-def _robot(spec: str) -> Robot:
-    return load_robot(spec)
-
-
 def other_models(source: Path, identities: Mapping[str, str]) -> list[str]:
-    """Robots whose models are not those that a dataset was made with; `identities` are those of today."""
+    """Return the robots whose models are not those that a dataset was made with; `identities` are those of today."""
     if not Layout(source).description.exists():
         return []
     before = load_description(source).config.get(ROBOT_FILES, {})
@@ -157,7 +144,7 @@ def other_models(source: Path, identities: Mapping[str, str]) -> list[str]:
 
 
 def claim(out: Path, source: Path, robots: Iterable[str]) -> None:
-    """Make `out` ours: an earlier export is replaced, anything else is left alone.
+    """Claim `out` for this export: an earlier export is replaced, anything else is left alone.
 
     `robots` are the folders that may come into being below it.
     """
@@ -177,7 +164,7 @@ def claim(out: Path, source: Path, robots: Iterable[str]) -> None:
 
 
 def _earlier(path: Path) -> list[str] | None:
-    """Folders of an export that was made, or begun, there; None where none was."""
+    """Return the folders of an export that was made, or begun, there; None where none was."""
     try:
         data = json.loads(path.read_text(encoding="utf-8"))
         names = [str(n) for n in data["robots"]] if data["format"] == FORMAT else None
@@ -187,20 +174,20 @@ def _earlier(path: Path) -> list[str] | None:
 
 
 def save_result(out: Path, result: Mapping[str, Any]) -> Row:
-    """export.json: what the files are."""
+    """Write export.json, which says what the files are."""
     content = {"format": FORMAT, "version": VERSION, **result}
     write_atomic(out / RESULT, lambda f: f.write(json.dumps(content, indent=1).encode()))
     return content
 
 
 def orders(rows: Iterable[Row], layout: str, models: Mapping[str, str]) -> Row:
-    """By robot, the names of joints and bodies in the order in which they were written."""
+    """Return, by robot, the names of joints and bodies in the order in which they were written."""
     names = sorted({row["robot"] for row in rows})
-    return {n: format_named(layout).names(_robot(models[n]))._asdict() for n in names}
+    return {n: format_named(layout).names(cached_robot(models[n]))._asdict() for n in names}
 
 
 def licences(rows: Sequence[Row]) -> list[Row]:
-    """Sources by licence with their numbers of files; first those that may not be passed on."""
+    """Return sources by licence with their numbers of files; first those that may not be redistributed."""
     groups = Counter((row["source"], row["licence"], row["redistributable"]) for row in rows)
     rank = {False: 0, None: 1, True: 2}
     order = sorted(groups, key=lambda g: (rank[g[2]], g[0], g[1]))
@@ -208,14 +195,10 @@ def licences(rows: Sequence[Row]) -> list[Row]:
 
 
 def licence_warnings(groups: Sequence[Row]) -> list[str]:
-    """What somebody has to know before passing an export on; empty where all of it may be."""
+    """Return what somebody has to know before redistributing an export; empty where all of it may be."""
     lines: list[str] = []
     for may, says in ((False, "May not be passed on:"), (None, "Not known whether it may be passed on:")):
         found = [g for g in groups if g["redistributable"] is may]
         lines += [says] * bool(found)
         lines += [f"  {g['source']}, files: {g['files']}, licence: {g['licence']}" for g in found]
     return lines
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"

@@ -1,4 +1,4 @@
-"""What people wrote about recordings: an optional labels.csv beside them, and motion types in its words.
+"""Read what people wrote about recordings, an optional labels.csv beside them, and find motion types in its words.
 
 The file has a header, a column that names recordings and one with text; other columns are left alone. Columns are
 separated by commas, semicolons or tabs; the encoding is UTF-8.
@@ -18,9 +18,9 @@ from phuma.errors import PhumaError, ReadError
 
 LABELS_FILE = "labels.csv"
 FILE_COLUMNS = ("file", "filename", "path", "recording", "clip", "name")
-"""What the column that names recordings may be called; the first of these that is there is taken"""
+"""Names that the column of recordings may have; the first of these that is there is taken"""
 TEXT_COLUMNS = ("label", "category", "type", "motion_type", "action", "text", "description", "caption")
-"""What columns of text may be called; of those that are there, the first with something in a row is its label"""
+"""Names that columns of text may have; of those that are there, the first with something in a row is its label"""
 
 WORDS: dict[str, tuple[str, ...]] = {
     "stand": ("stand", "stood", "idle", "static", "wait"),
@@ -51,10 +51,10 @@ class Labels:
     """Texts about the recordings below one folder."""
 
     texts: Mapping[str, str] = field(default_factory=dict)
-    """By path relative to the folder, or by bare name, each with or without the suffix"""
+    """Texts by path relative to the folder, or by bare name, each with or without the suffix"""
 
     def text_of(self, relative_path: str) -> str | None:
-        """The text about the recording at `relative_path`, or None.
+        """Return the text about the recording at `relative_path`, or None.
 
         A row that names `sub/walk.bvh` or `sub/walk` speaks of that file; one that names `walk.bvh` or `walk`, of every
         file of that name that has no row of its own.
@@ -68,7 +68,7 @@ class Labels:
 
 
 def read_labels(folder: Path) -> Labels:
-    """The labels.csv in a source folder; where there is none, no recording has a text."""
+    """Return the labels.csv in a source folder; where there is none, no recording has a text."""
     path = Path(folder) / LABELS_FILE
     if not path.exists():
         return Labels()
@@ -90,7 +90,7 @@ def read_labels(folder: Path) -> Labels:
 
 
 def _labels(path: Path, header: list[str], rows: list[tuple[int, list[str]]]) -> Labels:
-    """Texts by name, from the cells below a header; each row comes with its line in the file."""
+    """Return texts by name, from the cells below a header; each row comes with its line in the file."""
     named = [header.index(c) for c in FILE_COLUMNS if c in header]
     texts = [header.index(c) for c in TEXT_COLUMNS if c in header]
     if not named or not texts:
@@ -127,7 +127,7 @@ def _without_suffix(path: str) -> str:
 
 
 def _forms(word: str) -> set[str]:
-    """A word with the usual endings: jog, jogs, jogged, jogger, jogging."""
+    """Return a word with the usual endings: jog, jogs, jogged, jogger, jogging."""
     stems = {word, word.removesuffix("e"), word + word[-1]}
     return {word, f"{word}s", f"{word}es"} | {stem + ending for stem in stems for ending in ("ed", "er", "ing")}
 
@@ -137,7 +137,7 @@ _OTHER = {form for word in OTHER for form in _forms(word)}
 
 
 def type_of_text(text: str) -> str | None:
-    """The motion type that a text names: `walk forward` is a walk, `JumpingJacks` a jump.
+    """Return the motion type that a text names: `walk forward` is a walk, `JumpingJacks` a jump.
 
     None where it names no type, or several (`walk, then turn`: clips of a few seconds will be one or the other), or
     something that is no type (`sit down`). Standing gives way to any other: `standing long jump` is a jump.

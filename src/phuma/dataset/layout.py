@@ -1,9 +1,9 @@
-"""Where things are in a dataset's folder, and what they are called.
+"""The layout of a dataset's folder: where files are, and what they are called.
 
 dataset.json            what this is, how it was made, what it holds
-manifest.parquet        a row for every clip that was considered, and robot
-clips/ROBOT/RECORDING/  robot motions, one file a clip
-recordings/             whole recordings after curation, one file a person, from which all clips were cut
+manifest.parquet        a row per clip that was considered, and robot
+clips/ROBOT/RECORDING/  robot motions, one file per clip
+recordings/             whole recordings after curation, one file per person, from which all clips were cut
 work/                   what is known of each finished recording: from these the manifest is made
 """
 
@@ -21,7 +21,8 @@ SLUG = 48  # characters of a name that stay readable
 
 
 def recording_id(name: str) -> str:
-    """A safe file name for a recording of any name: what can be read of it, without suffix, and 40 bits of its sha256.
+    """Return a safe file name for a recording of any name: what can be read of it, without suffix, and 40 bits of its
+    sha256.
 
     Only a-z, A-Z, 0-9, `_` and `.` come through, never first a dot, so no name leads out of a folder.
     """
@@ -32,7 +33,7 @@ def recording_id(name: str) -> str:
 
 
 def clip_id(recording: str, person: int, start: float, mirrored: bool = False) -> str:
-    """Unique in a dataset; start in seconds."""
+    """Return the id of a clip, which is unique in a dataset; start in seconds."""
     return f"{recording}_{person}_{round(1000 * start):07d}{'_m' if mirrored else ''}"
 
 
@@ -44,39 +45,48 @@ class Layout:
 
     @property
     def description(self) -> Path:
+        """Return the file that describes the dataset."""
         return self.root / "dataset.json"
 
     @property
     def manifest(self) -> Path:
+        """Return the file of the manifest."""
         return self.root / "manifest.parquet"
 
     @property
     def work(self) -> Path:
+        """Return the folder of the records of finished recordings."""
         return self.root / "work"
 
     @property
     def clips(self) -> Path:
+        """Return the folder of the robot motions."""
         return self.root / "clips"
 
     @property
     def recordings(self) -> Path:
+        """Return the folder of the curated recordings."""
         return self.root / "recordings"
 
     @property
     def lock(self) -> Path:
+        """Return the file that is locked while the dataset is written."""
         return self.root / ".lock"
 
     def clip(self, robot: str, recording: str, clip: str) -> Path:
+        """Return the file of a robot's motion."""
         return self.clips / robot / recording / f"{clip}.npz"
 
     def recording(self, recording: str, person: int) -> Path:
+        """Return the file of a person's curated recording."""
         return self.recordings / f"{recording}_{person}.npz"
 
     def record(self, recording: str) -> Path:
+        """Return the file of a recording's record."""
         return self.work / f"{recording}.json"
 
     def make(self) -> None:
-        """The folders, where they are missing."""
+        """Make the folders that are missing."""
         for folder in (self.work, self.clips, self.recordings):
             make_folder(folder)
 

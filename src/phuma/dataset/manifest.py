@@ -9,48 +9,46 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from phuma.core.curation_metrics import CURATION, RENAMED
+from phuma.core.robot_metrics import BESIDE, HUMAN, MAIN, ROBOT, SAMPLES
 from phuma.errors import ConfigError, ReadError, StorageError, missing_extra
 
 if TYPE_CHECKING:
     import duckdb
 
-# Name: type, in order. docs/dataset.md says what each one is.
-COLUMNS: Mapping[str, str] = {
+_CURATION = [metric.name for metric in CURATION]
+_OF_CLIP = {
     "clip": "VARCHAR", "robot": "VARCHAR", "kept": "BOOLEAN", "reasons": "VARCHAR[]",
     "recording": "VARCHAR", "source": "VARCHAR", "format": "VARCHAR", "person": "INTEGER", "mirrored": "BOOLEAN",
     "start": "DOUBLE", "end": "DOUBLE", "fps": "DOUBLE", "frames": "INTEGER",
     "split": "VARCHAR", "category": "VARCHAR", "category_group": "VARCHAR", "category_guess": "VARCHAR",
     "label": "VARCHAR", "licence": "VARCHAR", "redistributable": "BOOLEAN", "notes": "VARCHAR[]",
-    "root_jerk": "DOUBLE", "contact_score": "DOUBLE", "pelvis_min": "DOUBLE", "pelvis_max": "DOUBLE",
-    "pelvis_support": "DOUBLE", "spine_support": "DOUBLE",
-    "helping_force": "DOUBLE", "sole_slide": "DOUBLE", "ground_drift": "DOUBLE", "ground_tilt": "DOUBLE",
-    "shake": "DOUBLE", "duration": "DOUBLE",
-    "root_jerk_limit": "DOUBLE", "contact_score_limit": "DOUBLE", "pelvis_min_limit": "DOUBLE",
-    "pelvis_max_limit": "DOUBLE", "pelvis_support_limit": "DOUBLE", "spine_support_limit": "DOUBLE",
-    "helping_force_limit": "DOUBLE", "sole_slide_limit": "DOUBLE", "ground_drift_limit": "DOUBLE",
-    "ground_tilt_limit": "DOUBLE", "shake_limit": "DOUBLE", "duration_limit": "DOUBLE",
-    "method": "VARCHAR", "flags": "VARCHAR[]", "scale": "DOUBLE", "steps": "INTEGER",
-    "fidelity": "DOUBLE", "feasibility": "DOUBLE", "non_floating": "DOUBLE", "non_penetration": "DOUBLE",
-    "non_skating": "DOUBLE",
-    "fidelity_aligned": "DOUBLE", "fidelity_every": "DOUBLE", "fidelity_samples": "DOUBLE",
-    "position_error_cm": "DOUBLE", "direction_error_deg": "DOUBLE", "non_penetration_all": "DOUBLE",
-    "stance_roll_deg": "DOUBLE", "slip_cm_s_median": "DOUBLE", "slip_cm_s_p99": "DOUBLE", "height_mm_p99": "DOUBLE",
-    "joint_jerk": "DOUBLE", "self_penetration": "DOUBLE", "torque_peak": "DOUBLE", "torque_over": "DOUBLE",
-    "residual_contact": "DOUBLE", "residual_flight": "DOUBLE", "contact_samples": "INTEGER",
-    "step_samples": "INTEGER",
-    "human_non_floating": "DOUBLE", "human_non_penetration": "DOUBLE", "human_non_skating": "DOUBLE",
+}  # fmt: skip
+_OF_RETARGETING = {"method": "VARCHAR", "flags": "VARCHAR[]", "scale": "DOUBLE", "steps": "INTEGER"}
+_SAMPLES = {name: "INTEGER" for name in SAMPLES if name not in _OF_CLIP}
+_OF_FILES = {
     "imported": "BOOLEAN", "file": "VARCHAR", "sha256": "VARCHAR", "human_file": "VARCHAR", "human_sha256": "VARCHAR",
     "source_sha256": "VARCHAR",
 }  # fmt: skip
-
-
-DYNAMIC = ("helping_force", "sole_slide", "ground_drift", "ground_tilt", "shake")
-LATER = {f"{name}{part}" for name in DYNAMIC for part in ("", "_limit")}
-"""Columns that the first datasets were built without; there they are empty"""
+METRICS = {metric.name: metric for metric in (*CURATION, *ROBOT)}
+"""Metrics of curation and retargeting, by the column's name"""
+OF_METRICS = (*METRICS, *(f"{name}_limit" for name in _CURATION))
+"""Columns that are missing in a dataset built before the metric was declared; they are empty there"""
+COLUMNS: Mapping[str, str] = {
+    **_OF_CLIP,
+    **dict.fromkeys(_CURATION, "DOUBLE"),
+    **dict.fromkeys([f"{name}_limit" for name in _CURATION], "DOUBLE"),
+    **_OF_RETARGETING,
+    **dict.fromkeys([metric.name for metric in (*MAIN, *BESIDE)], "DOUBLE"),
+    **_SAMPLES,
+    **dict.fromkeys([metric.name for metric in HUMAN], "DOUBLE"),
+    **_OF_FILES,
+}
+"""Name and type of every column, in order; docs/formats/dataset.md and docs/tables/metrics.md say what each one is"""
 
 
 def connect() -> duckdb.DuckDBPyConnection:
-    """An empty database in memory that fetches nothing from anywhere."""
+    """Return an empty database in memory that fetches nothing from anywhere."""
     try:
         import duckdb
     except ModuleNotFoundError as e:
@@ -59,7 +57,7 @@ def connect() -> duckdb.DuckDBPyConnection:
 
 
 def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write all rows in their order, whole or not at all; returns how many. Holds few of them in memory."""
+    """Write all rows in their order, whole or not at all; return how many. Few of them are in memory at a time."""
     import duckdb
 
     lines, part = (path.with_name(f".{uuid.uuid4().hex}.part") for _ in range(2))
@@ -73,8 +71,9 @@ def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
                 count += 1
         with connect() as database:
             columns = ", ".join(f"'{name}': '{kind}'" for name, kind in COLUMNS.items())
-            source = f"read_json({_quoted(lines)}, format='newline_delimited', columns={{{columns}}})"
-            database.execute(f"COPY (FROM {source}) TO {_quoted(part)} (FORMAT parquet, COMPRESSION zstd)")
+            options = f"format='newline_delimited', columns={{{columns}}}, hive_partitioning=false"
+            source = f"read_json({quoted(_one_file(lines))}, {options})"
+            database.execute(f"COPY (FROM {source}) TO {quoted(str(part))} (FORMAT parquet, COMPRESSION zstd)")
         with open(part, "rb+") as written:
             os.fsync(written.fileno())
         part.replace(path)
@@ -87,18 +86,27 @@ def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
 
 
 def open_manifest(path: Path) -> duckdb.DuckDBPyConnection:
-    """A database with one table, `manifest`, that can read no file and write none."""
+    """Return a database with one table, `manifest`, that can read no file and write none.
+
+    Metrics have the names that they have now, whatever they were called when the manifest was written.
+    """
     import duckdb
 
     database = connect()
     try:
-        database.execute(f"CREATE TABLE manifest AS FROM read_parquet({_quoted(path)})")
+        database.execute(
+            f"CREATE TABLE manifest AS FROM read_parquet({quoted(_one_file(path))}, hive_partitioning=false)"
+        )
     except duckdb.Error as e:
         raise ReadError(path, f"is damaged: {str(e).splitlines()[0]}") from None
     found = {name for name, *_ in database.execute("DESCRIBE manifest").fetchall()}
-    for name in LATER - found:
+    for old, new in RENAMED.items():
+        if old in found and new not in found:
+            database.execute(f"ALTER TABLE manifest RENAME COLUMN {old} TO {new}")
+            found.add(new)
+    for name in [name for name in OF_METRICS if name not in found]:
         database.execute(f"ALTER TABLE manifest ADD COLUMN {name} {COLUMNS[name]}")
-    if missing := [name for name in COLUMNS if name not in found | LATER]:
+    if missing := [name for name in COLUMNS if name not in found and name not in OF_METRICS]:
         raise ReadError(path, f"has no column {', '.join(missing)}")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
@@ -106,7 +114,8 @@ def open_manifest(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def ask(database: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> tuple[list[str], list[tuple]]:
-    """Names of the columns and rows of an answer; a fault of the question is told in DuckDB's words."""
+    """Return the names of the columns and the rows of an answer; a fault of the question is reported in DuckDB's
+    words."""
     import duckdb
 
     try:
@@ -117,7 +126,7 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = (
 
 
 def clean_condition(where: str | None) -> str:
-    """A condition for a WHERE that is one condition and nothing else."""
+    """Return a condition for a WHERE that is one condition and nothing else."""
     if where is None or not where.strip():
         return "true"
     if ";" in where:
@@ -125,5 +134,11 @@ def clean_condition(where: str | None) -> str:
     return f"({where}\n)"  # a comment at its end ends with the line
 
 
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+def _one_file(path: Path) -> str:
+    """Return a pattern of DuckDB that this file matches and no other, whatever characters its folders' names have."""
+    return "".join(f"[{character}]" if character in "*?[" else character for character in str(path))
+
+
+def quoted(text: str) -> str:
+    """Return a text of SQL."""
+    return "'" + text.replace("'", "''") + "'"

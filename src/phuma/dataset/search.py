@@ -1,4 +1,4 @@
-"""Looking for clips in a dataset: by words, by what they are and by any metric, a page at a time."""
+"""Search for clips in a dataset: by words, by what they are and by any metric, a page at a time."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Literal
+from typing import Any
 from weakref import WeakSet
 
+from phuma.core.metric import Metric
 from phuma.dataset.category import TYPES
 from phuma.dataset.dataset import Dataset
-from phuma.dataset.funnel import RULES
-from phuma.dataset.manifest import ask
-from phuma.dataset.scores import BESIDE, FIVE
+from phuma.dataset.manifest import METRICS, ask
 from phuma.dataset.select import SPLITS
 from phuma.errors import ConfigError
 
@@ -23,45 +22,26 @@ VERDICTS = {"kept": "kept", "rejected": "NOT kept"}
 
 
 @dataclass(frozen=True)
-class Metric:
-    """A column to sort and to filter by."""
-
-    name: str
-    label: str
-    unit: str
-    better: Literal["high", "low"]
-
-
-METRICS = {
-    metric.name: metric
-    for metric in (
-        *(Metric(r.name, r.label, r.unit, "high" if r.bound == "above" else "low") for r in RULES),
-        *(Metric(s.name, s.label, s.unit, "high" if s.worse == "low" else "low") for s in (*FIVE, *BESIDE)),
-    )
-}
-"""What curation and retargeting measured, by the column's name"""
-
-
-@dataclass(frozen=True)
 class Search:
-    """Which rows: all that is given holds together. Order is by `sort`, rows without a value last, then by clip and
+    """Conditions on rows, which hold together. The order is by `sort`, rows without a value last, then by clip and
     robot."""
 
     text: str = ""
-    """Words; each has to be in the recording's name, the clip's, its label, category or source, whatever the case"""
+    """Words of which each has to be in the recording's name, the clip's, its label, category or source, whatever the
+    case"""
     category: str | None = None
     split: str | None = None
     verdict: str | None = None
-    """kept or rejected"""
+    """Verdict: kept or rejected"""
     source: str | None = None
     robot: str | None = None
     metric: str | None = None
     low: float | None = None
-    """of `metric`, at least"""
+    """Least value of `metric`"""
     high: float | None = None
-    """of `metric`, at most"""
+    """Greatest value of `metric`"""
     sort: str | None = None
-    """A metric"""
+    """Metric to sort by"""
     descending: bool = False
     page: int = 0
 
@@ -84,39 +64,40 @@ class Search:
 
     @property
     def words(self) -> list[str]:
-        """of the text, each once"""
+        """Return the words of the text, each once."""
         return list(dict.fromkeys(self.text.split()))
 
 
 @dataclass(frozen=True)
 class Page:
-    """A part of what was found."""
+    """One page of the rows that were found."""
 
     total: int
-    """rows on all pages"""
+    """Number of rows on all pages"""
     page: int
     pages: int
     rows: list[dict[str, Any]]
-    """at most 50, none on a page behind the last; `value` is the metric sorted by, else the one filtered by"""
+    """Rows of this page: at most 50, none on a page after the last; `value` is the metric sorted by, else the one
+    filtered by"""
 
 
 @dataclass(frozen=True)
 class Facets:
-    """What there is to choose from."""
+    """The values that can be chosen in a search."""
 
     clips: int
     kept: int
-    """of these"""
+    """Number of kept clips"""
     robots: tuple[str, ...]
     categories: tuple[str, ...]
     splits: tuple[str, ...]
     sources: tuple[str, ...]
     metrics: tuple[Metric, ...]
-    """those that any row has a value of"""
+    """Metrics that any row has a value of"""
 
 
 def search(dataset: Dataset, wanted: Search) -> Page:
-    """A page of the manifest's rows. Safe from several threads at once: each call asks by a cursor of its own."""
+    """Return a page of the manifest's rows. Safe from several threads at once: each asks by a cursor of its own."""
     with _cursor(dataset) as database:
         condition, values = _condition(database, wanted)
         total = ask(database, f"SELECT count(*) FROM searched WHERE {condition}", values)[1][0][0]
@@ -130,7 +111,7 @@ def search(dataset: Dataset, wanted: Search) -> Page:
 
 
 def facets(dataset: Dataset) -> Facets:
-    """What `search` can be asked for in this dataset; from any thread, as `search`."""
+    """Return what `search` can be asked for in this dataset; like `search` it is safe from several threads at once."""
     with _cursor(dataset) as database:
         counts = ", ".join(f"count({name})" for name in METRICS)
         counted = "count(DISTINCT clip), count(DISTINCT clip) FILTER (kept)"
@@ -147,7 +128,7 @@ def facets(dataset: Dataset) -> Facets:
 
 
 def _cursor(dataset: Dataset) -> Any:
-    """A connection of the caller's own to the dataset's database, in which the first to come makes `searched`."""
+    """Return a connection of the caller's own to the dataset's database, in which the first call makes `searched`."""
     with _MAKING:
         database = dataset.database.cursor()
         if dataset not in _MADE:
@@ -170,7 +151,7 @@ _TABLE = f"""CREATE TABLE IF NOT EXISTS searched AS SELECT {_FIELDS}, source,
 
 
 def _condition(database: Any, wanted: Search) -> tuple[str, list[Any]]:
-    """SQL, and the values for its question marks: what comes from outside is never part of the SQL."""
+    """Return SQL, and the values for its question marks: what comes from outside is never part of the SQL."""
     tests: list[tuple[str, list[Any]]] = [("true", [])]
     tests += [("contains(words, lower(?))", [word]) for word in wanted.words]
     for column in ("category", "split", "source", "robot"):
@@ -198,7 +179,7 @@ def _present(database: Any, column: str) -> tuple[str, ...]:
 
 
 def _in_order(present: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Those that are known in their own order, then the others."""
+    """Return those that are known in their own order, then the others."""
     return (*(name for name in known if name in present), *(name for name in present if name not in known))
 
 

@@ -1,4 +1,4 @@
-"""A part of a dataset as a dataset of its own: the rows under a condition, with their files and records."""
+"""Select a part of a dataset as a dataset of its own: the rows under a condition, with their files and records."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import COLUMNS, ask, clean_condition
 from phuma.dataset.record import file_sha256, save_record
 from phuma.errors import ConfigError, ReadError, StorageError
-from phuma.files.atomic import write_atomic
-from phuma.files.lock import is_locked, locked
+from phuma.io.atomic import write_atomic
+from phuma.io.lock import is_locked, locked
 
 Key = tuple[str, str]
-"""Clip and robot"""
-METRICS = tuple(name for name, kind in COLUMNS.items() if kind in ("DOUBLE", "INTEGER"))
+"""Names of clip and robot"""
+NUMBERS = tuple(name for name, kind in COLUMNS.items() if kind in ("DOUBLE", "INTEGER"))
 SPLITS = ("train", "test")
 
 
 @dataclass(frozen=True)
 class SelectCfg:
-    """Which clips: all conditions hold together."""
+    """Conditions on the clips to select, which hold together."""
 
     where: str | None = None
-    """SQL over the manifest's columns"""
+    """SQL condition over the manifest's columns"""
     category: tuple[str, ...] = ()
     """Types or groups of types, any of them"""
     source: tuple[str, ...] = ()
     """Names of source folders, any of them"""
     split: str | None = None
     at_least: Mapping[str, float] = field(default_factory=dict)
-    """Column: value"""
+    """Least values by column"""
     at_most: Mapping[str, float] = field(default_factory=dict)
     sample: int | None = None
-    """So many clips of those that meet the conditions, with all their robots"""
+    """Number of clips to draw from those that meet the conditions, with all their robots"""
     seed: int = 0
     rejected: bool = False
-    """Rejected clips too"""
+    """Whether rejected clips are selected too"""
 
     def __post_init__(self) -> None:
         _one_of("category", self.category, (*TYPES, *GROUPS))
         _one_of("split", [self.split] if self.split else [], SPLITS)
-        _one_of("metric", [*self.at_least, *self.at_most], METRICS)
+        _one_of("metric", [*self.at_least, *self.at_most], NUMBERS)
         if self.sample is not None and self.sample < 1:
             raise ConfigError(f"a sample of {self.sample} is none; expected 1 or more")
 
-    def told(self) -> dict[str, Any]:
-        """What was asked for, for dataset.json."""
+    def conditions(self) -> dict[str, Any]:
+        """Return what was asked for, as dataset.json holds it."""
         given = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         seed = given.pop("seed")
         out = {name: value for name, value in given.items() if value}
@@ -89,7 +89,7 @@ def select(
 
 
 def choose(dataset: Dataset, cfg: SelectCfg) -> set[Key]:
-    """The rows that meet a condition."""
+    """Return the clip and robot of each row that meets the conditions."""
     tests: list[tuple[str, list[Any]]] = [(clean_condition(cfg.where), [])]
     if not cfg.rejected:
         tests.append(("kept", []))
@@ -107,12 +107,12 @@ def choose(dataset: Dataset, cfg: SelectCfg) -> set[Key]:
         clips = sample({clip for clip, _ in chosen}, cfg.sample, cfg.seed)
         chosen = {key for key in chosen if key[0] in clips}
     if not chosen:
-        raise ConfigError(f"no clip of {dataset.root} meets the conditions: {cfg.told() or 'none was kept'}")
+        raise ConfigError(f"no clip of {dataset.root} meets the conditions: {cfg.conditions() or 'none was kept'}")
     return chosen
 
 
 def _sources(dataset: Dataset, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Names of sources, several in a word if separated by commas; a name that holds a comma is one."""
+    """Return names of sources, several in a word if separated by commas; a name that holds a comma is one."""
     valid = tuple(str(r[0]) for r in ask(dataset.database, "SELECT DISTINCT source FROM manifest ORDER BY ALL")[1])
     names = [name for word in words for name in ([word] if word in valid else word.split(",")) if name]
     _one_of("source", names, valid)
@@ -123,7 +123,7 @@ _SQL = "SELECT clip, robot FROM manifest WHERE "
 
 
 def sample(clips: set[str], count: int, seed: int) -> set[str]:
-    """`count` of the clips: those with the smallest sha256 beside the seed, so a larger sample holds a smaller one."""
+    """Return `count` of the clips: those with the smallest sha256 beside the seed, so that samples are nested."""
     if count > len(clips):
         raise ConfigError(f"a sample of {count} is asked for, but only {len(clips)} clips meet the conditions")
     return set(sorted(clips, key=lambda clip: hashlib.sha256(f"{seed} {clip}".encode()).digest())[:count])
@@ -132,7 +132,7 @@ def sample(clips: set[str], count: int, seed: int) -> set[str]:
 def _description(dataset: Dataset, cfg: SelectCfg, robots: set[str]) -> Description:
     before = dataset.description
     selected = {
-        "conditions": cfg.told(),
+        "conditions": cfg.conditions(),
         "of": {"manifest_sha256": file_sha256(Layout(dataset.root).manifest), "counts": dict(before.counts)},
         "before": before.selected,
     }
@@ -140,7 +140,7 @@ def _description(dataset: Dataset, cfg: SelectCfg, robots: set[str]) -> Descript
 
 
 def _copy(source: Layout, target: Layout, chosen: set[Key], progress: Callable[[int, int], None]) -> None:
-    """The chosen rows of every record, with their files."""
+    """Copy the chosen rows of every record, with their files."""
     done = 0
     for record in records(source):
         rows = tuple(row for row in record.rows if (row["clip"], row["robot"]) in chosen)
@@ -156,7 +156,7 @@ def _copy(source: Layout, target: Layout, chosen: set[Key], progress: Callable[[
 
 
 def _link(source: Path, target: Path) -> None:
-    """The same file under another name, or a copy where the disk is another one."""
+    """Make the same file under another name, or a copy where the disk is another one."""
     if not source.is_file():
         raise ReadError(source, "is missing, though the manifest names it; `phuma verify` says what to do")
     make_folder(target.parent)
@@ -169,7 +169,7 @@ def _link(source: Path, target: Path) -> None:
 
 @contextmanager
 def _new_folder(out: Path, root: Path) -> Iterator[Layout]:
-    """A folder beside `out` that takes its name once it is complete."""
+    """Yield a folder beside `out` that takes its name once it is complete."""
     out = out.resolve()
     if out.is_relative_to(root.resolve()):
         raise ConfigError(f"{out} lies in the dataset itself; choose another --out")

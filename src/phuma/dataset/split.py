@@ -1,4 +1,4 @@
-"""Train or test, decided by a recording's name alone.
+"""Split recordings into train and test, by a recording's name alone.
 
 A recording goes one way with all its clips, so that no clip in the test set has a neighbour in training, and the way
 does not depend on what else there is, on where the folder lies or on the machine.
@@ -19,7 +19,7 @@ TEST_SHARE = 0.1
 
 
 def relative_name(path: str) -> str:
-    """A path below a source folder as it is named everywhere: forward slashes, Unicode NFC, no `.` parts.
+    """Return a path below a source folder as it is named everywhere: forward slashes, Unicode NFC, no `.` parts.
 
     macOS may hand out the same name decomposed (NFD) and Windows separates by backslashes; all three agree here.
     Upper and lower case differ, and the suffix belongs to the name.
@@ -35,7 +35,7 @@ def relative_name(path: str) -> str:
 
 
 def split_of(relative_path: str) -> Split:
-    """The split of the recording at `relative_path`, which is relative to its source folder.
+    """Return the split of the recording at `relative_path`, which is relative to its source folder.
 
     test where h / 2^64 < 0.1, h being the first 8 bytes, big-endian, of the sha256 of `relative_name` in UTF-8.
     """

@@ -1,14 +1,14 @@
-"""What a dataset amounts to, counted by SQL over its manifest."""
+"""Count what a dataset amounts to, by SQL over its manifest."""
 
 from __future__ import annotations
 
+from phuma.core.dataset_summary import Amount, Confusion, Failure, Licence, Summary
 from phuma.dataset.category import GROUP_OF, TYPES
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.funnel import curation_histograms, filters
 from phuma.dataset.labels import type_of_text
 from phuma.dataset.rows import CLIPS, JUDGED
 from phuma.dataset.scores import robot_summary
-from phuma.summary import Amount, Confusion, Failure, Licence, Summary
 
 SPLITS = ("train", "test")
 AMOUNT = """count(*) FILTER (NOT mirrored), count(*) FILTER (kept AND NOT mirrored), count(*) FILTER (kept),
@@ -16,7 +16,7 @@ AMOUNT = """count(*) FILTER (NOT mirrored), count(*) FILTER (kept AND NOT mirror
 
 
 def summarise(dataset: Dataset, worst: int = 3) -> Summary:
-    """All numbers of a dataset, with so many of the worst clips by each metric."""
+    """Return all numbers of a dataset, with `worst` of the worst clips by each metric."""
     description = dataset.description
     considered, passed, kept, hours = dataset.query(f"SELECT {AMOUNT} FROM {CLIPS}")[1][0]
     mirrored, imported = dataset.query(
@@ -43,14 +43,14 @@ def summarise(dataset: Dataset, worst: int = 3) -> Summary:
 
 
 def amounts(dataset: Dataset, column: str) -> tuple[Amount, ...]:
-    """How much there is by the values of a column, most hours first."""
+    """Return how much there is by the values of a column, most hours first."""
     sql = f"SELECT coalesce({column}, 'not known') AS what, {AMOUNT} AS hours FROM {CLIPS} GROUP BY what"
     found = [Amount(*row) for row in dataset.query(sql)[1]]
     return tuple(sorted(found, key=lambda a: (-a.hours, -a.considered, a.name)))
 
 
 def categories(dataset: Dataset) -> tuple[Amount, ...]:
-    """All eleven types in their order, also those that are missing; then whatever else the manifest names."""
+    """Return all eleven types in their order, also those that are missing; then whatever else the manifest names."""
     found = {a.name: a for a in amounts(dataset, "category")}
     names = [*TYPES, *sorted(set(found) - set(TYPES))]
     known = (found.get(name, Amount(name, 0, 0, 0, 0.0)) for name in names)
@@ -58,26 +58,27 @@ def categories(dataset: Dataset) -> tuple[Amount, ...]:
 
 
 def robots(dataset: Dataset) -> list[str]:
-    """Robots that have clips, in the order in which they were asked for."""
+    """Return the robots that have clips, in the order in which they were asked for."""
     there = {row[0] for row in dataset.query("SELECT DISTINCT robot FROM manifest WHERE kept")[1]}
     first = [name for name in dataset.description.robots if name in there]
     return [*first, *sorted(there - set(first))]
 
 
 def recordings(dataset: Dataset) -> int:
+    """Return the number of recordings that were read, or tried to be read."""
     read = dataset.query("SELECT count(DISTINCT recording) FROM manifest")[1][0][0]
     return int(dataset.description.counts.get("recordings", read + len(dataset.description.failed)))
 
 
 def licences(dataset: Dataset) -> tuple[Licence, ...]:
-    """Of every source, one line for each licence."""
+    """Return one row for each licence of every source."""
     sql = f"""SELECT source, coalesce(licence, 'not known') AS terms, redistributable, count(*) FILTER (kept)
         FROM {CLIPS} GROUP BY source, terms, redistributable ORDER BY ALL"""
     return tuple(Licence(*row) for row in dataset.query(sql)[1])
 
 
 def failures(dataset: Dataset) -> tuple[Failure, ...]:
-    """Recordings that could not be used, the commonest reason first."""
+    """Return the recordings that could not be used, the commonest reason first."""
     by_reason: dict[str, list[str]] = {}
     for failed in dataset.description.failed:
         by_reason.setdefault(failed["reason"], []).append(failed["recording"])
@@ -86,7 +87,7 @@ def failures(dataset: Dataset) -> tuple[Failure, ...]:
 
 
 def confusion(dataset: Dataset) -> Confusion:
-    """Labels beside guesses, for kept clips whose type a label gave."""
+    """Return labels beside guesses, for kept clips whose type a label gave."""
     sql = f"""SELECT label, category, category_guess, count(*) FROM {JUDGED}
         WHERE kept AND label IS NOT NULL AND category_guess IS NOT NULL GROUP BY ALL"""
     counts = [[0] * len(TYPES) for _ in TYPES]

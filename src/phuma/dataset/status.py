@@ -1,4 +1,4 @@
-"""How far a dataset is and what it holds: from the manifest, or from the records of a build that is not finished."""
+"""Report how far a dataset is and what it holds: from the manifest, or from the records of an unfinished build."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phuma.dataset.layout import Layout
 from phuma.dataset.manifest import open_manifest
 from phuma.dataset.record import load_record
 from phuma.errors import ReadError
-from phuma.files.lock import is_locked
+from phuma.io.lock import is_locked
 
 NEEDED = ("clip", "robot", "kept", "frames", "fps", "split", "category")
 BATCH = 2000
@@ -22,14 +22,15 @@ UNKNOWN = "unknown"
 
 @dataclass
 class Tally:
-    """Clips, and those of them that were kept."""
+    """Counts of clips, and of those that were kept."""
 
     clips: int = 0
     kept: int = 0
     seconds: float = 0.0
-    """of the kept ones"""
+    """Seconds of the kept clips"""
 
     def add(self, row: Mapping[str, Any]) -> None:
+        """Count a row of the manifest."""
         self.clips += 1
         if row["kept"]:
             self.kept += 1
@@ -37,26 +38,28 @@ class Tally:
 
     @property
     def hours(self) -> float:
+        """Return the hours of the kept clips."""
         return self.seconds / 3600
 
     @property
     def kept_share(self) -> float | None:
-        """Percent; None without clips."""
+        """Return the kept clips in percent of all; None without clips."""
         return 100 * self.kept / self.clips if self.clips else None
 
     def as_json(self) -> dict[str, Any]:
+        """Return the counts in plain values."""
         return {"clips": self.clips, "kept": self.kept, "kept_share": self.kept_share, "hours": self.hours}
 
 
 @dataclass
 class Status:
-    """What `phuma status` tells. A clip counts once, however many robots perform it; under `robots` once for each."""
+    """The content of `phuma status`. A clip counts once, however many robots perform it; under `robots` once each."""
 
     finished: bool
     building: bool
     """Whether a process is writing it now"""
     selected: bool
-    """Whether it is a part of another dataset"""
+    """Whether it was selected from another dataset"""
     recordings: int = 0
     failed: list[dict[str, str]] = field(default_factory=list)
     total: Tally = field(default_factory=Tally)
@@ -65,6 +68,7 @@ class Status:
     categories: dict[str, Tally] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
+        """Return the status in plain values."""
         parts = {"robots": self.robots, "splits": self.splits, "categories": self.categories}
         return {
             "finished": self.finished,
@@ -78,7 +82,7 @@ class Status:
 
 
 def status(root: Path) -> Status:
-    """Of a dataset, finished or not."""
+    """Return the status of a dataset, finished or not."""
     layout, description = Layout(root), load_description(root)
     finished = description.finished and layout.manifest.exists()
     out = Status(finished, is_locked(layout.lock), description.selected is not None)
@@ -105,7 +109,7 @@ def _manifest_rows(layout: Layout) -> Iterator[Mapping[str, Any]]:
 
 
 def _record_rows(layout: Layout, out: Status) -> Iterator[Mapping[str, Any]]:
-    """Of all records there are now; counts recordings and failures on the way."""
+    """Yield the rows of all records there are now; count recordings and failures on the way."""
     for path in sorted(layout.work.glob("*.json")):
         try:
             record = load_record(path)

@@ -1,4 +1,4 @@
-"""Whether a dataset is what it says: description, manifest, records and files, in one pass that holds one recording."""
+"""Verify that a dataset is what it says: description, manifest, records and files, one recording at a time."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from phuma.dataset.layout import Layout, recording_id
 from phuma.dataset.manifest import COLUMNS, ask, open_manifest
 from phuma.dataset.record import Record, Row, file_sha256, load_record
 from phuma.errors import ReadError
-from phuma.files.lock import is_locked
-from phuma.robot_file import load_robot_motion
+from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.io.lock import is_locked
 from phuma.robots import Robot
 
 if TYPE_CHECKING:
     import duckdb
 
 Progress = Callable[[int, int], None]
-"""Rows done, rows in all"""
+"""Function that is called with the rows done and the rows in all"""
 BATCH = 200
 BESIDE = ("dataset.json", "manifest.parquet", ".lock", "report.html")
 """Files that may lie at the top of a dataset"""
@@ -36,7 +36,7 @@ AGAIN = "Run the same `phuma build` again"
 def verify(
     root: Path, robots: Mapping[str, Robot] | None = None, progress: Progress = lambda done, total: None
 ) -> Iterator[Fault]:
-    """Every fault of a dataset, as it is found; `robots` by name, for their joints' limits."""
+    """Yield every fault of a dataset, as it is found; `robots` by name, for their joints' limits."""
     layout = Layout(root)
     try:
         description = load_description(root)
@@ -64,7 +64,7 @@ def verify(
 
 
 def _schema(database: duckdb.DuckDBPyConnection, check: _Check) -> Iterator[Fault]:
-    """Names and types of the columns."""
+    """Yield the faults of the columns' names and types."""
     _, found = ask(database, "DESCRIBE manifest")
     types = {row[0]: row[1] for row in found}
     for name, kind in types.items():
@@ -76,7 +76,7 @@ def _schema(database: duckdb.DuckDBPyConnection, check: _Check) -> Iterator[Faul
 
 
 class _Check:
-    """What has been seen so far of one dataset."""
+    """The state of the verification of one dataset."""
 
     def __init__(self, layout: Layout, description: Description, robots: Mapping[str, Robot]) -> None:
         self.layout, self.description, self.robots = layout, description, robots
@@ -86,13 +86,13 @@ class _Check:
         self.again = AGAIN if description.selected is None else "Select it again from the dataset that it is a part of"
 
     def redo(self, recording: str) -> str:
-        """How to have a recording done anew: a build only redoes what has no record."""
+        """Return how to have a recording done anew: a build only redoes what has no record."""
         if self.description.selected is not None:
             return self.again
         return f"Run: rm -f {shlex.quote(str(self.layout.record(recording)))}   and then the same `phuma build` again"
 
     def rows(self, database: duckdb.DuckDBPyConnection, progress: Progress) -> Iterator[Fault]:
-        """All that begins with a row of the manifest."""
+        """Yield every fault that begins with a row of the manifest."""
         _, twice = ask(database, "SELECT clip, robot FROM manifest GROUP BY ALL HAVING count(*) > 1 ORDER BY ALL")
         for clip, robot in twice:
             yield Fault("manifest.parquet", f"has several rows for {clip} on {robot}", self.again)
@@ -132,7 +132,7 @@ class _Check:
             yield from self._row(row, self.redo(recording))
 
     def _row(self, row: Row, redo: str) -> Iterator[Fault]:
-        """One clip on one robot."""
+        """Yield the faults of one clip on one robot."""
         if bool(row["kept"]) != bool(row["file"]):
             has = "kept, but has no file" if row["kept"] else "rejected, but has a file"
             yield Fault("manifest.parquet", f"{row['clip']} on {row['robot']} is {has}", redo)
@@ -154,7 +154,7 @@ class _Check:
             yield Fault(row["file"], problem, redo)
 
     def _file(self, name: str, sha256: str) -> str | None:
-        """What is wrong with a file that the manifest names."""
+        """Return what is wrong with a file that the manifest names."""
         try:
             path = inside(self.layout.root, name)
         except ReadError:
@@ -166,7 +166,7 @@ class _Check:
         return None if found == sha256 else f"has changed: its sha256 is {found}, the manifest's {sha256}"
 
     def others(self) -> Iterator[Fault]:
-        """Recordings without rows, counts, and files that nobody knows."""
+        """Yield the faults of recordings without rows, of counts, and files that are no part of the dataset."""
         failed = []
         for path in sorted(self.layout.work.glob("*.json")):
             self.counts["recordings"] += 1
@@ -185,8 +185,8 @@ class _Check:
             yield Fault("dataset.json", "tells of other failed recordings than the records in work/", self.again)
         self.counts["failed"] = len(failed)
         for name, count in self.counts.items():
-            if (told := self.description.counts.get(name)) != count:
-                yield Fault("dataset.json", f"counts {told} {name}, there are {count}", self.again)
+            if (stated := self.description.counts.get(name)) != count:
+                yield Fault("dataset.json", f"counts {stated} {name}, there are {count}", self.again)
         yield from self._strays()
 
     def _without_rows(self, recording: str, record: Record) -> Iterator[Fault]:
@@ -203,13 +203,13 @@ class _Check:
             linked = [name for name in folders if (Path(folder) / name).is_symlink()]
             for name in sorted([*files, *linked]):
                 path = Path(folder) / name
-                if path.relative_to(root).as_posix() not in self.expected:
-                    place = path.relative_to(root).as_posix()
-                    yield Fault(place, "is no part of the dataset", f"Run: rm {shlex.quote(str(path))}")
+                relative = path.relative_to(root).as_posix()
+                if relative not in self.expected:
+                    yield Fault(relative, "is no part of the dataset", f"Run: rm {shlex.quote(str(path))}")
 
 
 def _stream(database: duckdb.DuckDBPyConnection) -> Iterator[dict[str, Any]]:
-    """All rows in the manifest's order, few at a time."""
+    """Yield all rows in the manifest's order, few at a time."""
     answer = database.cursor().execute("SELECT * FROM manifest")
     names = [about[0] for about in answer.description or ()]
     while rows := answer.fetchmany(BATCH):

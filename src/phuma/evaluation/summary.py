@@ -1,4 +1,4 @@
-"""Scores of many rollouts: by motion, by category and in total, with intervals of 95 %.
+"""Summarise the scores of many rollouts by motion, by category and in total, with 95 % confidence intervals.
 
 A motion counts once, however many rollouts it has: a rollout of a motion with k of them counts 1/k. Errors are averaged
 over frames, so that a motion counts by its length. Intervals are over what is independent: motions, and within one
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from phuma.core.rotations import Array
 from phuma.errors import PhumaError
 from phuma.evaluation.judging import ERRORS, RATE, SHARES, SUCCESS, Score
-from phuma.rotations import Array
 
 Z = 1.959964  # of the normal distribution, for 95 %
 RESAMPLES, BATCH, SEED = 2000, 100, 0
@@ -24,7 +24,8 @@ Table = tuple[list[str], list[list[Any]]]
 
 
 def summarise(scores: Sequence[Score], groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """`{"total", "categories", "motions"}` in plain values; shares in percent, None where there is nothing to average.
+    """Return `{"total", "categories", "motions"}` in plain values; shares in percent, None where there is nothing to
+    average.
 
     `groups` are names of groups with their categories. "categories" holds the groups and the categories that occur, in
     that order; a category names its group. "motions" begins with the worst.
@@ -46,9 +47,9 @@ def summarise(scores: Sequence[Score], groups: Mapping[str, Sequence[str]]) -> d
 
 
 def table(summary: Mapping[str, Any]) -> Table:
-    """Rows like those of the paper's tables, in total and by category: success in percent with its interval, the share
-    of the motions before they failed, errors of successful motions; where none succeeds those up to the failure, in
-    parentheses."""
+    """Return rows like those of the paper's tables, in total and by category: success in percent with its interval, the
+    share of the motions before they failed, errors of successful motions; where none succeeds those up to the failure,
+    in parentheses."""
     errors = ["g-mpjpe", "l-mpjpe", "vel", "acc", "dof", "dof vel", "dof acc"]
     entries = {"total": summary["total"], **summary["categories"]}
     return ["", "motions", "SR@0.15", "SR@0.5", "progress", *errors], [
@@ -59,7 +60,8 @@ def table(summary: Mapping[str, Any]) -> Table:
 
 
 def worst(summary: Mapping[str, Any], count: int = 10) -> Table:
-    """The motions that were tracked worst, among those that failed at least once: why, and when at the earliest."""
+    """Return the motions that were tracked worst, among those that failed at least once: why, and when at the
+    earliest."""
     failing = [row for row in summary["motions"] if row["failures"]][:count]
     columns = ["motion", "category", "rollouts", "SR@0.15", "SR@0.5", "progress", "why", "first at s"]
     return columns, [
@@ -71,7 +73,7 @@ def worst(summary: Mapping[str, Any], count: int = 10) -> Table:
 
 
 def combine(units: Sequence[Sequence[Score]]) -> dict[str, Any]:
-    """Shares and errors of units that are independent of each other, each a few scores that count as one."""
+    """Return shares and errors of units that are independent of each other, each a few scores that count as one."""
     shares = np.array([np.mean([list(s.shares.values()) for s in unit], axis=0) for unit in units])
     # (U, 2, E): over successes and over all up to failure
     total, count = (np.array([np.mean([_samples(s, i) for s in unit], axis=0) for unit in units]) for i in (0, 1))
@@ -90,7 +92,7 @@ def combine(units: Sequence[Sequence[Score]]) -> dict[str, Any]:
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """Wilson's interval for a share p of n: (p + z^2/2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n).
+    """Return Wilson's interval for a share p of n: (p + z^2/2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n).
 
     For means of numbers between 0 and 1 it is too wide rather than too narrow, as none spreads more than 0 and 1 do.
     """
@@ -100,7 +102,8 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 
 def bootstrap(total: Array, count: Array) -> tuple[Array, Array]:
-    """Ends of the percentile interval of sum(total) / sum(count), units (U, ...) drawn anew; NaN for fewer than two."""
+    """Return the ends of the percentile interval of sum(total) / sum(count), units (U, ...) drawn anew; NaN for fewer
+    than two."""
     rng, units = np.random.default_rng(SEED), len(total)
     flat = total.reshape(units, -1), count.reshape(units, -1)
     ends = np.full((2, flat[0].shape[1]), np.nan)
@@ -155,7 +158,7 @@ def _badness(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _samples(score: Score, part: int) -> Array:
-    """(2, E) sums (part 0) or numbers (part 1) of samples: of a success, else nothing; and up to the failure."""
+    """Return (2, E) sums (part 0) or numbers (part 1) of samples: of a success, else nothing; and up to the failure."""
     values = np.array([score.errors[name][part] for name in ERRORS], dtype=float)
     return np.stack([values * score.successful, values])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma.compiled import compiled
+from phuma.runtime.numba_cache import compiled
 
 MARGIN = 0.003  # m by which capsules are kept apart
 
@@ -37,49 +37,67 @@ def closest(p0, p1, q0, q1):
 
 
 @compiled
-def self_collision(block, slope, capsules, part, posed, frame, weight, row, cols):
-    """max(0, r_a + r_b + margin - d)^2 over the part's pairs of capsules, d the distance of their segments.
+def self_collision(
+    t,
+    hessian,
+    slope,
+    column,
+    pairs,
+    axis,
+    origin,
+    starts,
+    ends,
+    radius,
+    capsule_pairs,
+    apart,
+    capsule_joints,
+    capsule_depth,
+    row,
+    columns,
+    weight,
+):
+    """max(0, r_a + r_b + margin - d)^2 over the block's pairs of capsules, d the distance of their segments.
 
     Moving the root does not change a distance, nor do joints above both capsules: only the others have derivatives,
     dd = n . (dp_b - dp_a) with n from the point on a to the point on b.
     """
-    starts, ends, axis, origin = posed.starts[frame], posed.ends[frame], posed.axis[frame], posed.origin[frame]
+    starts, ends, axis, origin = starts[t], ends[t], axis[t], origin[t]
     pa, pb = np.empty(3), np.empty(3)
     cost = 0.0
-    for m in part.pairs:
-        a, b = capsules.pairs[m, 0], capsules.pairs[m, 1]
+    for m in pairs:
+        a, b = capsule_pairs[m, 0], capsule_pairs[m, 1]
         far = 0.0
         for i in range(3):
             far += (starts[a, i] + ends[a, i] - starts[b, i] - ends[b, i]) ** 2
-        if far > (2 * (capsules.apart[m] + MARGIN)) ** 2:
+        if far > (2 * (apart[m] + MARGIN)) ** 2:
             continue
-        reach = capsules.radius[a] + capsules.radius[b] + MARGIN
-        s, t = closest(starts[a], ends[a], starts[b], ends[b])
+        reach = radius[a] + radius[b] + MARGIN
+        s, u = closest(starts[a], ends[a], starts[b], ends[b])
         d = 0.0
         for i in range(3):
             pa[i] = starts[a, i] + s * (ends[a, i] - starts[a, i])
-            pb[i] = starts[b, i] + t * (ends[b, i] - starts[b, i])
+            pb[i] = starts[b, i] + u * (ends[b, i] - starts[b, i])
             d += (pb[i] - pa[i]) ** 2
         d = np.sqrt(d)
         if d >= reach or d < 1e-6:
             continue
-        count = _derivatives(capsules, part.column, a, b, pa, pb, d, axis, origin, row, cols)
+        count = _derivatives(capsule_joints, capsule_depth, column, a, b, pa, pb, d, axis, origin, row, columns)
         for x in range(count):
-            slope[cols[x]] += weight * row[cols[x]] * (reach - d)
+            slope[columns[x]] += weight * row[columns[x]] * (reach - d)
             for y in range(x, count):
-                block[cols[x], cols[y]] += weight * row[cols[x]] * row[cols[y]]
+                hessian[columns[x], columns[y]] += weight * row[columns[x]] * row[columns[y]]
         cost += 0.5 * weight * (reach - d) ** 2
     return cost
 
 
 @compiled
-def _derivatives(capsules, column, a, b, pa, pb, d, axis, origin, row, cols):
-    """row[c] = d(reach - d) / dx for the unknowns in columns cols[:count], in rising order."""
+def _derivatives(joints, depth, column, a, b, pa, pb, d, axis, origin, row, columns):
+    """row[c] = d(reach - d) / dx for the unknowns in columns columns[:count], in rising order."""
     nx, ny, nz = (pb[0] - pa[0]) / d, (pb[1] - pa[1]) / d, (pb[2] - pa[2]) / d
     count, i, j = 0, 0, 0
-    while i < capsules.depth[a] or j < capsules.depth[b]:
-        ja = capsules.joints[a, i] if i < capsules.depth[a] else 1 << 30
-        jb = capsules.joints[b, j] if j < capsules.depth[b] else 1 << 30
+    while i < depth[a] or j < depth[b]:
+        ja = joints[a, i] if i < depth[a] else 1 << 30
+        jb = joints[b, j] if j < depth[b] else 1 << 30
         n = min(ja, jb)
         i += ja == n
         j += jb == n
@@ -92,7 +110,7 @@ def _derivatives(capsules, column, a, b, pa, pb, d, axis, origin, row, cols):
         vx = axis[n, 1] * rz - axis[n, 2] * ry
         vy = axis[n, 2] * rx - axis[n, 0] * rz
         vz = axis[n, 0] * ry - axis[n, 1] * rx
-        cols[count] = c
+        columns[count] = c
         row[c] = sign * (nx * vx + ny * vy + nz * vz)
         count += 1
     return count

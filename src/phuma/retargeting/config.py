@@ -1,67 +1,54 @@
-"""Methods of the PhySINK family and the weights of their terms."""
+"""Methods of the PhySINK family and how they are solved."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from math import inf
 
 
-@dataclass(frozen=True)
-class Terms:
-    """Which terms a method has; each method adds one to the one before."""
+class Loss(Enum):
+    """The losses of the PhySINK family; `objective.py` lists the terms of each."""
 
-    feasibility: bool = False
+    FIDELITY = "fidelity"
+    """Follow the human, smoothly"""
+    FEASIBILITY = "feasibility"
     """Joint and speed limits"""
-    ground: bool = False
+    GROUND = "ground"
     """Soles on the ground while they stand, never below it, not leaning sideways"""
-    skate: bool = False
+    SKATE = "skate"
     """Soles at rest while they stand"""
-    collision: bool = False
+    COLLISION = "collision"
     """Links apart from each other"""
 
 
-FAMILY: Mapping[str, Terms] = {
-    "sink": Terms(),
-    "sink+feasibility": Terms(feasibility=True),
-    "sink+ground": Terms(feasibility=True, ground=True),
-    "physink": Terms(feasibility=True, ground=True, skate=True),
-    "physink+collision": Terms(feasibility=True, ground=True, skate=True, collision=True),
+_SINK = frozenset({Loss.FIDELITY})
+_FEASIBILITY = _SINK | {Loss.FEASIBILITY}
+_GROUND = _FEASIBILITY | {Loss.GROUND}
+_PHYSINK = _GROUND | {Loss.SKATE}
+
+FAMILY: Mapping[str, frozenset[Loss]] = {
+    "sink": _SINK,
+    "sink+feasibility": _FEASIBILITY,
+    "sink+ground": _GROUND,
+    "physink": _PHYSINK,
+    "physink+collision": _PHYSINK | {Loss.COLLISION},
 }
+"""The losses of each method"""
 DEFAULT_METHOD = "physink+collision"
 
 
 @dataclass(frozen=True)
 class SolveCfg:
-    """Weights of the terms, for residuals in metres and radians, and the schedule. The paper gives none: ours."""
+    """Limits, contacts and the schedule; the weights are in `objective.py`."""
 
-    position: float = 400.0
-    position_width: float = 0.02
-    direction: float = 100.0
-    direction_width: float = 0.1
-    foot_direction: float = 20.0
-    roll: float = 1000.0
-    roll_swing: float = 5.0
-    ground: float = 3e5
-    skate: float = 1e6
-    skate_width: float = 0.03
-    collision: float = 2e5
-    smooth_path: float = 2000.0
-    smooth_path_width: float = 0.09
-    smooth_turn: float = 100.0
-    smooth_joint: float = 20.0
-    smooth_angle_width: float = 0.3
-    posture_turn: float = 0.2
-    posture_joint: float = 0.05
-    speed: float = 1e5
     range_share: float = 0.98
     """Joints are kept within this share of their range"""
     speed_share: float = 0.93
     """Speeds beyond this share of their limit are penalised"""
     contact_speed: float = inf
     """m/s: a region that the human moves faster than this is not held to stand, though curation's contact says so"""
-    contact_start: float = 1e3
-    """Weight of contact terms in the first steps"""
     anneal: tuple[float, ...] = (100.0, 10.0, 1.0)
     """Smoothness in the first steps, as a multiple of its weight: the whole clip is moved before its details"""
     rise: int = 3
@@ -77,5 +64,5 @@ class SolveCfg:
 
 
 def solving(contact_speed: float | None) -> SolveCfg:
-    """The defaults, with contacts let go from a speed on; None holds them all."""
+    """Return the defaults, with contacts let go from a speed on [m/s]; None holds them all."""
     return SolveCfg() if contact_speed is None else SolveCfg(contact_speed=contact_speed)

@@ -1,18 +1,18 @@
-"""The terms of the retargeting objective, one function each, compiled.
+"""The terms of the retargeting objective, one compiled function each. `objective.py` lists them with their weights.
 
-Each adds half of weight times squared residual to the normal equations of its frame, `block` (V, V), upper triangle,
-and `slope` (V,), and returns its cost. A pseudo-Huber term rho(r) = width^2 (sqrt(1 + r^2 / width^2) - 1) is quadratic
-near zero and linear far out, as the paper's L1 and L2 norms are; it enters as a square of weight
-/ sqrt(1 + r^2 / width^2). `place` (P, 3) and `jac` (P + 1, 3, V) are the points of the frame and their derivatives;
-`runs` (P, R, 2) the ranges of unknowns that move each point, so that inner loops run over neighbours in memory. Whole
-arrays and indices are passed: compiled code spends more time on making slices than on adding what is in them.
+A term adds half of weight times squared residual to the normal equations and returns its cost. A pseudo-Huber term
+rho(r) = width^2 (sqrt(1 + r^2 / width^2) - 1) is quadratic near zero and linear far out, as the paper's L1 and L2 norms
+are; it enters as a square of weight / sqrt(1 + r^2 / width^2).
+
+A term is given what its parameters name; `loops.py` says what there is for which kind of term. It takes whole arrays
+and indices: compiled code spends more time on making slices than on adding what is in them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from phuma.compiled import compiled
+from phuma.runtime.numba_cache import compiled
 
 # Points of the problem, in this order: pelvis, 12 keypoints, 4 soles (heel and toe, left and right), 4 sides of soles.
 KEYPOINTS = 13
@@ -23,52 +23,52 @@ SCRATCH = POINTS  # one more row of derivatives, for residuals that are not poin
 
 
 @compiled
-def add_vector(block, slope, runs, n, jac, m, rx, ry, rz, weight):
-    """Add weight |r + J d|^2 / 2 of a residual r with derivatives jac[m] (3, V) in the ranges runs[n] (R, 2)."""
+def add_vector(hessian, slope, runs, n, jac, m, rx, ry, rz, weight):
+    """Add weight |r + J d|^2 / 2 of a residual r with derivatives jac[m] (3, F) in the ranges runs[n] (R, 2)."""
     ranges = runs.shape[1]
     for a in range(ranges):
         for i in range(runs[n, a, 0], runs[n, a, 1]):
             x, y, z = weight * jac[m, 0, i], weight * jac[m, 1, i], weight * jac[m, 2, i]
             slope[i] += x * rx + y * ry + z * rz
             for j in range(i, runs[n, a, 1]):
-                block[i, j] += x * jac[m, 0, j] + y * jac[m, 1, j] + z * jac[m, 2, j]
+                hessian[i, j] += x * jac[m, 0, j] + y * jac[m, 1, j] + z * jac[m, 2, j]
             for b in range(a + 1, ranges):
                 for j in range(runs[n, b, 0], runs[n, b, 1]):
-                    block[i, j] += x * jac[m, 0, j] + y * jac[m, 1, j] + z * jac[m, 2, j]
+                    hessian[i, j] += x * jac[m, 0, j] + y * jac[m, 1, j] + z * jac[m, 2, j]
 
 
 @compiled
-def add_scalar(block, slope, runs, n, jac, m, k, r, weight):
-    """Add weight (r + J d)^2 / 2 of a residual r with derivatives jac[m, k] (V,)."""
+def add_scalar(hessian, slope, runs, n, jac, m, k, r, weight):
+    """Add weight (r + J d)^2 / 2 of a residual r with derivatives jac[m, k] (F,) in the ranges runs[n] (R, 2)."""
     ranges = runs.shape[1]
     for a in range(ranges):
         for i in range(runs[n, a, 0], runs[n, a, 1]):
             x = weight * jac[m, k, i]
             slope[i] += x * r
             for j in range(i, runs[n, a, 1]):
-                block[i, j] += x * jac[m, k, j]
+                hessian[i, j] += x * jac[m, k, j]
             for b in range(a + 1, ranges):
                 for j in range(runs[n, b, 0], runs[n, b, 1]):
-                    block[i, j] += x * jac[m, k, j]
+                    hessian[i, j] += x * jac[m, k, j]
 
 
 @compiled
-def keypoint_position(block, slope, runs, place, jac, n, wanted, t, weight, width):
-    """L_global-match: rho(|p_n - p_n^human|), with p^human = wanted[t, n]."""
-    rx, ry, rz = place[n, 0] - wanted[t, n, 0], place[n, 1] - wanted[t, n, 1], place[n, 2] - wanted[t, n, 2]
+def keypoint_position(t, n, hessian, slope, pos, jac, runs, wanted, weight, width):
+    """L_global-match: rho(|p_n - p_n^human|) of a keypoint n, with p_n^human = wanted[t, n]."""
+    rx, ry, rz = pos[n, 0] - wanted[t, n, 0], pos[n, 1] - wanted[t, n, 1], pos[n, 2] - wanted[t, n, 2]
     root = np.sqrt(1 + (rx**2 + ry**2 + rz**2) / width**2)
-    add_vector(block, slope, runs, n, jac, n, rx, ry, rz, weight / root)
+    add_vector(hessian, slope, runs, n, jac, n, rx, ry, rz, weight / root)
     return weight * width**2 * (root - 1)
 
 
 @compiled
-def link_direction(block, slope, runs, place, jac, start, end, wanted, t, m, weight, width):
+def link_direction(t, m, start, end, hessian, slope, pos, jac, runs, wanted, weight, width):
     """L_local-match, orientation: rho(|u - u^human|) of unit vectors u = (p_end - p_start) / length.
 
     u^human = wanted[t, m]. du = (1 - u u^T) (dp_end - dp_start) / length. The end hangs below the start or on the same
     body.
     """
-    ux, uy, uz = place[end, 0] - place[start, 0], place[end, 1] - place[start, 1], place[end, 2] - place[start, 2]
+    ux, uy, uz = pos[end, 0] - pos[start, 0], pos[end, 1] - pos[start, 1], pos[end, 2] - pos[start, 2]
     length = np.sqrt(ux**2 + uy**2 + uz**2)
     ux, uy, uz = ux / length, uy / length, uz / length
     for a in range(runs.shape[1]):
@@ -82,50 +82,56 @@ def link_direction(block, slope, runs, place, jac, start, end, wanted, t, m, wei
             jac[SCRATCH, 2, c] = dz - uz * along
     rx, ry, rz = ux - wanted[t, m, 0], uy - wanted[t, m, 1], uz - wanted[t, m, 2]
     root = np.sqrt(1 + (rx**2 + ry**2 + rz**2) / width**2)
-    add_vector(block, slope, runs, end, jac, SCRATCH, rx, ry, rz, weight / root)
+    add_vector(hessian, slope, runs, end, jac, SCRATCH, rx, ry, rz, weight / root)
     return weight * width**2 * (root - 1)
 
 
 @compiled
-def foot_roll(block, slope, runs, place, jac, side, weight):
-    """Sine of the angle by which a sole leans sideways: (z_inner - z_outer) / width, squared.
+def foot_roll(side, hessian, slope, pos, jac, runs, weight):
+    """((z_inner - z_outer) / breadth)^2: the sine of the angle by which a sole leans sideways, squared.
 
     Heel and toe points lie on the sole's middle line and do not see it.
     """
-    width = 0.0
+    breadth = 0.0
     for i in range(3):
-        width += (place[side, i] - place[side + 1, i]) ** 2
-    width = np.sqrt(width)
-    tilt = (place[side, 2] - place[side + 1, 2]) / width
+        breadth += (pos[side, i] - pos[side + 1, i]) ** 2
+    breadth = np.sqrt(breadth)
+    tilt = (pos[side, 2] - pos[side + 1, 2]) / breadth
     for a in range(runs.shape[1]):
         for c in range(runs[side, a, 0], runs[side, a, 1]):
-            jac[SCRATCH, 2, c] = (jac[side, 2, c] - jac[side + 1, 2, c]) / width
-    add_scalar(block, slope, runs, side, jac, SCRATCH, 2, tilt, weight)
+            jac[SCRATCH, 2, c] = (jac[side, 2, c] - jac[side + 1, 2, c]) / breadth
+    add_scalar(hessian, slope, runs, side, jac, SCRATCH, 2, tilt, weight)
     return 0.5 * weight * tilt**2
 
 
 @compiled
-def sole_height(block, slope, runs, place, jac, n, weight, floor):
-    """L_ground: c z^2 of a sole point while it stands (weight), and min(0, z)^2 in every frame (floor)."""
-    z = place[n, 2]
-    if z < 0:
-        weight = max(weight, floor)
-    if weight == 0:
-        return 0.0
-    add_scalar(block, slope, runs, n, jac, n, 2, z, weight)
+def sole_height(n, hessian, slope, pos, jac, runs, weight):
+    """L_Ground: c z^2 of a sole point, c = 1 while it stands."""
+    z = pos[n, 2]
+    add_scalar(hessian, slope, runs, n, jac, n, 2, z, weight)
     return 0.5 * weight * z**2
 
 
 @compiled
-def skating(before, now, cross, runs, n, weight, width):
-    """L_skate: c rho(|step|) of a sole point's horizontal step from one frame to the next.
+def sole_penetration(n, hessian, slope, pos, jac, runs, weight):
+    """min(0, z)^2 of a sole point: whatever it does, it is never below the ground."""
+    z = pos[n, 2]
+    if z >= 0:
+        return 0.0
+    add_scalar(hessian, slope, runs, n, jac, n, 2, z, weight)
+    return 0.5 * weight * z**2
 
-    `before` and `now` are (block, slope, place, jac) of the two frames; cross (V, V) couples them, rows of the first.
+
+@compiled
+def sole_step(n, before, now, cross, runs, weight, width):
+    """L_Skate: c rho(|step|) of a sole point's horizontal step from one frame to the next, c = 1 while it stands.
+
+    `before` and `now` are (hessian, slope, pos, jac) of the two frames; cross (F, F) couples them, rows of the first.
     """
-    block_b, slope_b, place_b, jac_b = before
-    block_n, slope_n, place_n, jac_n = now
+    hessian_b, slope_b, pos_b, jac_b = before
+    hessian_n, slope_n, pos_n, jac_n = now
     ranges = runs.shape[1]
-    dx, dy = place_n[n, 0] - place_b[n, 0], place_n[n, 1] - place_b[n, 1]
+    dx, dy = pos_n[n, 0] - pos_b[n, 0], pos_n[n, 1] - pos_b[n, 1]
     root = np.sqrt(1 + (dx**2 + dy**2) / width**2)
     k = weight / root
     for a in range(ranges):
@@ -136,8 +142,8 @@ def skating(before, now, cross, runs, n, weight, width):
             slope_n[i] += nx * dx + ny * dy
             for b in range(a, ranges):
                 for j in range(max(i, runs[n, b, 0]), runs[n, b, 1]):
-                    block_b[i, j] += bx * jac_b[n, 0, j] + by * jac_b[n, 1, j]
-                    block_n[i, j] += nx * jac_n[n, 0, j] + ny * jac_n[n, 1, j]
+                    hessian_b[i, j] += bx * jac_b[n, 0, j] + by * jac_b[n, 1, j]
+                    hessian_n[i, j] += nx * jac_n[n, 0, j] + ny * jac_n[n, 1, j]
             for b in range(ranges):
                 for j in range(runs[n, b, 0], runs[n, b, 1]):
                     cross[i, j] -= bx * jac_n[n, 0, j] + by * jac_n[n, 1, j]
@@ -145,7 +151,7 @@ def skating(before, now, cross, runs, n, weight, width):
 
 
 @compiled
-def posture(band, gradient, here, value, default, weight):
+def posture(here, value, default, gradient, band, weight):
     """(x - default)^2: where no keypoint says otherwise, a joint stays where it rests."""
     gradient[here] += weight * (value - default)
     band[here, 0] += weight
@@ -153,7 +159,7 @@ def posture(band, gradient, here, value, default, weight):
 
 
 @compiled
-def joint_speed(band, gradient, here, size, step, limit, weight):
+def joint_speed(here, step, limit, size, gradient, band, weight):
     """L_vel-violation: max(0, |x[t+1] - x[t]| - limit)^2 of a joint."""
     over = abs(step) - limit
     if over <= 0:
@@ -168,7 +174,7 @@ def joint_speed(band, gradient, here, size, step, limit, weight):
 
 
 @compiled
-def smoothness(band, gradient, here, size, bend, weight, width):
+def smoothness(here, bend, size, gradient, band, weight, width):
     """L_smooth: rho(x[t] - 2 x[t+1] + x[t+2]) of every unknown."""
     root = np.sqrt(1 + (bend / width) ** 2)
     k = weight / root

@@ -4,12 +4,14 @@ velocities and accelerations from finite differences."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.robots.inverse_dynamics import FRICTION, NEAR_GROUND, Forces, derivatives, inverse_dynamics
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,18 +45,26 @@ class DynamicsReport:
 
 
 def dynamics_report(
-    robot: Robot,
-    root_pos: Array,
-    root_quat: Array,
-    joint_pos: Array,
-    fps: float,
-    near_ground: float = NEAR_GROUND,
-    friction: float = FRICTION,
+    robot: Robot, trajectory: Trajectory, near_ground: float = NEAR_GROUND, friction: float = FRICTION
 ) -> DynamicsReport:
-    """Inverse dynamics along root_pos (T, 3), root_quat (T, 4) wxyz, joint_pos (T, N); the ground is z = 0."""
-    qpos = np.concatenate([root_pos, root_quat, joint_pos], axis=1)
-    forces = inverse_dynamics(robot, qpos, *derivatives(qpos, fps), near_ground, friction)
-    return _report(robot, forces, _jerk(joint_pos, fps))
+    """Return what inverse dynamics says of a trajectory with joints in the robot's order; the ground is z = 0.
+
+    A motion is measured when it is made and shown afterwards, often as another object with the same path: the last
+    reports are remembered by what the path holds.
+    """
+    assert trajectory.joint_names == robot.joint_names
+    path = trajectory.double()
+    return _remembered(robot, path.fps, len(path), path.qpos.tobytes(), near_ground, friction)
+
+
+@lru_cache(maxsize=2)
+def _remembered(
+    robot: Robot, fps: float, frames: int, qpos: bytes, near_ground: float, friction: float
+) -> DynamicsReport:
+    arrays = split_qpos(np.frombuffer(qpos).reshape(frames, -1))
+    path = Trajectory(robot.name, robot.joint_names, fps, *arrays)
+    forces = inverse_dynamics(robot, path, derivatives(path), near_ground, friction)
+    return _report(robot, forces, _jerk(path.joint_pos, fps))
 
 
 def _jerk(joint_pos: Array, fps: float) -> Array:
@@ -66,9 +76,12 @@ def _jerk(joint_pos: Array, fps: float) -> Array:
 
 
 def _report(robot: Robot, forces: Forces, jerk: Array) -> DynamicsReport:
+    """Arrays are read-only: a report is shared by all who ask for it."""
     ratio = (np.abs(forces.torque) / robot.torque_limit).max(axis=1)
     residual, near = forces.residual, forces.contact
     size = np.linalg.norm(residual[:, :3], axis=1)
+    for array in (forces.torque, ratio, residual, forces.vertical, near, jerk):
+        array.flags.writeable = False
     return DynamicsReport(
         peak_torque=float(ratio.max(initial=0.0)),
         frames_over_limit=100 * float(np.mean(ratio > 1)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
 
 ROUNDING = 1e-6  # rad: files hold single precision, and a joint on its limit must not be beyond it there
 

@@ -1,44 +1,101 @@
-"""How good a robot motion is: the five metrics and what stands beside them, on any motion of a known robot."""
+"""How good a robot motion is: the five metrics and what stands beside them, of any motion of a known robot, as a whole
+and in every frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from phuma.motion import HumanMotion
+from phuma.core.foot_contacts import feet_in_contact, in_contact
+from phuma.core.human_motion import HumanMotion
+from phuma.core.robot_metrics import HEIGHT_LIMIT, ROBOT_METRICS, SAMPLES
+from phuma.core.robot_motion import RobotMotion
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, POINTS_PER_REGION, REGIONS
 from phuma.retargeting import metrics
+from phuma.retargeting.block import link_indices, problem_points
 from phuma.retargeting.collision_check import self_penetration
 from phuma.retargeting.costs import KEYPOINTS, SIDES, SOLES
 from phuma.retargeting.dynamics import dynamics_report
-from phuma.retargeting.part import link_indices, problem_points
-from phuma.robot_motion import RobotMotion
 from phuma.robots.kinematics import point_positions
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
-from phuma.skeleton import INDEX, POINTS_PER_REGION, REGIONS
 
-FIVE = ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skating")
 DEEP = 0.01  # m of self-penetration that counts
 
 
+@dataclass(frozen=True, eq=False)
+class RobotFrames:
+    """A robot motion over time; joints in the robot's order, soles in that of `phuma.core.skeleton.REGIONS`."""
+
+    position_error: Array | None
+    """(T,) m, mean over the 12 keypoints; None where no human is known"""
+    direction_error: Array | None
+    """(T,) degrees, mean over the 12 links; None where no human is known"""
+    over: Array
+    """(T, N) bool: the joint is beyond 98 % of its range or of its speed; a step belongs to the frame it starts from"""
+    joint_use: Array
+    """(T,) percent: how near any joint is to an end of its range, max over joints of 100 max(q / upper, q / lower);
+    100 is the limit (`metrics.range_use`)"""
+    torque_use: Array
+    """(T,) percent: the largest torque over its limit, by inverse dynamics; 100 is the limit"""
+    height: Array
+    """(T, 4) m, of the soles above the ground"""
+    stance_height: Array
+    """(T, 4) m, distance of the soles in contact from the ground, either way; nan of others"""
+    slip: Array
+    """(T, 4) m/s, horizontal speed to the next frame; nan unless the sole is in contact at t and t + 1"""
+    slips: Array
+    """(T, 4) bool: that is 10 cm/s or more"""
+
+    def __len__(self) -> int:
+        return len(self.over)
+
+
+def robot_frames(motion: RobotMotion, robot: Robot) -> RobotFrames:
+    """Return what `measure` counts, before it is counted."""
+    motion = motion.reordered(robot.joint_names)
+    place = places(motion, robot)
+    soles = place[:, SOLES : SOLES + 4]
+    slip = metrics.contact_slip(soles, motion.contact, motion.fps)
+    positions = directions = None
+    if motion.human_joints is not None:
+        positions, _, directions = (e.mean(axis=1) for e in human_errors(place, motion.human_joints, robot))
+    needs = dynamics_report(robot, motion)
+    return RobotFrames(
+        position_error=positions,
+        direction_error=directions,
+        over=metrics.beyond_limits(motion.joint_pos, motion.fps, robot.lower, robot.upper, robot.velocity_limit),
+        joint_use=metrics.range_use(motion.joint_pos, robot.lower, robot.upper).max(axis=1),
+        torque_use=100 * needs.torque_ratio,
+        height=soles[..., 2],
+        stance_height=np.where(in_contact(motion.contact), np.abs(soles[..., 2]), np.nan),
+        slip=slip,
+        slips=metrics.is_skating(slip),
+    )
+
+
 def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
-    """Percentages 0 to 100 unless a unit is in the name. Without a human, all that compares with one is left out."""
+    """Return the value of every metric of `phuma.core.robot_metrics` by its name, and the counts that they are of.
+
+    Without a human, all that compares with one is left out.
+    """
     motion = motion.reordered(robot.joint_names)
     place = places(motion, robot)
     soles, contact, fps = place[:, SOLES : SOLES + 4], motion.contact, motion.fps
     out = {} if motion.human_joints is None else _fidelity(place, motion.human_joints, robot)
     slips = metrics.slip_speeds(soles, contact, fps)
-    stands = contact > metrics.IN_CONTACT
+    stands = in_contact(contact)
     heights = soles[..., 2]
     return out | {
         "feasibility": metrics.feasibility(motion.joint_pos, fps, robot.lower, robot.upper, robot.velocity_limit),
         "non_floating": metrics.non_floating(heights, contact),
         "non_penetration": metrics.non_penetration(heights, contact),
         "non_skating": metrics.non_skating(soles, contact, fps),
-        "non_penetration_all": metrics.percent(heights >= -metrics.HEIGHT_LIMIT),
-        "stance_roll_deg": _mean(np.abs(foot_roll(place))[stance_feet(contact)]),
+        "non_penetration_all": metrics.percent(heights >= -HEIGHT_LIMIT),
+        "stance_roll_deg": _mean(np.abs(foot_roll(place))[feet_in_contact(contact)]),
         "slip_cm_s_median": 100 * _quantile(slips, 0.5),
         "slip_cm_s_p99": 100 * _quantile(slips, 0.99),
         "height_mm_p99": 1000 * _quantile(np.abs(heights[stands]), 0.99),
@@ -51,16 +108,13 @@ def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
 
 
 def _physics(motion: RobotMotion, robot: Robot) -> dict[str, float]:
-    """What stands in the way of performing it: the robot's own links, its motors, and the missing hand of a helper.
-
-    Residuals are forces at the root that nothing supplies, in body weights.
-    """
-    path = motion.root_pos, motion.root_quat, motion.joint_pos
-    needs = dynamics_report(robot, *path, motion.fps)
+    """Return what stands in the way of performing it: the robot's own links, its motors, and the unactuated root's
+    residual, a force in body weights that nothing supplies."""
+    needs = dynamics_report(robot, motion)
     residual = np.linalg.norm(needs.residual[:, :3], axis=1)
     frames = {"residual_contact": needs.contact, "residual_flight": ~needs.contact}
     return {
-        "self_penetration": metrics.percent(self_penetration(robot, *path) > DEEP),
+        "self_penetration": metrics.percent(self_penetration(robot, motion) > DEEP),
         "torque_peak": 100 * needs.peak_torque,
         "torque_over": needs.frames_over_limit,
         **{name: _mean(residual[which]) for name, which in frames.items() if which.any()},
@@ -72,13 +126,12 @@ def combine(scores: Sequence[dict[str, Any]]) -> dict[str, float]:
 
     A metric counts for the motions that have it: one without a human has no fidelity.
     """
-    counts = {"non_floating": "contact_samples", "non_penetration": "contact_samples", "non_skating": "step_samples"}
     out = {}
     for name in dict.fromkeys(n for s in scores for n in s):
-        if name in ("frames", "contact_samples", "step_samples"):
+        if name in SAMPLES:
             out[name] = float(sum(s[name] for s in scores))
             continue
-        own = counts.get(name.removeprefix("human_"), "frames")
+        own = ROBOT_METRICS[name].weight if name in ROBOT_METRICS else "frames"
         weights = np.array([s[own] for s in scores if name in s], dtype=float)
         values = np.array([s[name] for s in scores if name in s])
         out[name] = float(np.average(values, weights=weights)) if weights.sum() else 100.0
@@ -87,7 +140,7 @@ def combine(scores: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 def places(motion: RobotMotion, robot: Robot) -> Array:
     """(T, P, 3) where the keypoints, the soles and their sides are; joints in the robot's order."""
-    return point_positions(robot, problem_points(robot), motion.root_pos, motion.root_quat, motion.joint_pos)
+    return point_positions(robot, problem_points(robot), motion)
 
 
 def human_errors(place: Array, human_joints: Array, robot: Robot) -> tuple[Array, Array, Array]:
@@ -126,12 +179,6 @@ def foot_roll(place: Array) -> Array:
     """(T, 2) degrees by which each sole leans sideways; place (T, P, 3)."""
     across = place[:, [SIDES, SIDES + 2]] - place[:, [SIDES + 1, SIDES + 3]]
     return np.degrees(np.arcsin(np.clip(across[..., 2] / np.linalg.norm(across, axis=-1), -1, 1)))
-
-
-def stance_feet(contact: Array) -> Array:
-    """(T, 2) whether heel or toe of each foot stands."""
-    stands = contact > metrics.IN_CONTACT
-    return np.asarray(stands.reshape(-1, 2, 2).any(axis=2))
 
 
 def human_scores(motion: HumanMotion, contact: Array) -> dict[str, float]:

@@ -4,50 +4,45 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma.rotations import Array
-
-POSITION_LIMIT = 0.10  # m
-DIRECTION_LIMIT = 10.0  # degrees
-MARGIN = 0.98  # of joint and speed limits
-HEIGHT_LIMIT = 0.01  # m
-SLIP_LIMIT = 0.10  # m/s
-IN_CONTACT = 0.5
+from phuma.core.foot_contacts import in_contact
+from phuma.core.robot_metrics import DIRECTION_LIMIT, HEIGHT_LIMIT, MARGIN, POSITION_LIMIT, SLIP_LIMIT
+from phuma.core.rotations import Array
 
 
 def percent(passed: Array) -> float:
-    """Share that passed; 100 where there is nothing to judge."""
+    """Return the share that passed; 100 where there is nothing to judge."""
     return 100.0 * float(np.mean(passed)) if np.size(passed) else 100.0
 
 
 def position_errors(robot: Array, human: Array) -> Array:
-    """(T, 12) metres between keypoints (T, 12, 3)."""
+    """Return (T, 12) metres between keypoints (T, 12, 3)."""
     return np.linalg.norm(robot - human, axis=-1)
 
 
 def direction_errors(robot: Array, human: Array) -> Array:
-    """(T, L) degrees between unit vectors (T, L, 3)."""
+    """Return (T, L) degrees between unit vectors (T, L, 3)."""
     cosine = np.clip(np.sum(robot * human, axis=-1), -1, 1)
     return np.degrees(np.arccos(cosine))
 
 
 def fidelity(positions: Array, directions: Array) -> float:
-    """Frames with a mean position error below 10 cm and a mean direction error below 10 degrees."""
+    """Return the share of frames with a mean position error below 10 cm and a mean direction error below 10 degrees."""
     return percent((positions.mean(axis=1) < POSITION_LIMIT) & (directions.mean(axis=1) < DIRECTION_LIMIT))
 
 
 def strict_fidelity(positions: Array, directions: Array) -> float:
-    """Frames in which every joint and every link is within these limits."""
+    """Return the share of frames in which every joint and every link is within the limits of `fidelity`."""
     near = (positions < POSITION_LIMIT).all(axis=1)
     return percent(np.asarray(near & (directions < DIRECTION_LIMIT).all(axis=1)))
 
 
 def sample_fidelity(positions: Array, directions: Array) -> float:
-    """Samples (joint or link, frame) within their limits."""
+    """Return the share of samples (joint or link, frame) within their limits."""
     return percent(np.concatenate([positions < POSITION_LIMIT, directions < DIRECTION_LIMIT], axis=1))
 
 
 def beyond_limits(joint_pos: Array, fps: float, lower: Array, upper: Array, velocity_limit: Array) -> Array:
-    """(T, N) bool: the joint is beyond 98 % of its range or of its speed; joint_pos (T, N).
+    """Return (T, N) bool: whether the joint is beyond 98 % of its range or of its speed; joint_pos (T, N).
 
     A step belongs to the frame that it starts from.
     """
@@ -57,12 +52,12 @@ def beyond_limits(joint_pos: Array, fps: float, lower: Array, upper: Array, velo
 
 
 def feasibility(joint_pos: Array, fps: float, lower: Array, upper: Array, velocity_limit: Array) -> float:
-    """Frames in which no joint is beyond its limits."""
+    """Return the share of frames in which no joint is beyond its limits."""
     return percent(~np.any(beyond_limits(joint_pos, fps, lower, upper, velocity_limit), axis=1))
 
 
 def range_use(joint_pos: Array, lower: Array, upper: Array) -> Array:
-    """(T, N) percent of its limit at which each joint is: 100 max(q / upper, q / lower).
+    """Return (T, N): the percent of its limit at which each joint is: 100 max(q / upper, q / lower).
 
     100 is the limit, whichever of the two; 0 is the zero pose. Where zero is not within the range the share is counted
     from the other end instead, 100 (q - lower) / (upper - lower) for an upper limit that is not above zero.
@@ -74,21 +69,21 @@ def range_use(joint_pos: Array, lower: Array, upper: Array) -> Array:
 
 
 def non_floating(heights: Array, contact: Array) -> float:
-    """Contact samples with the sole at most 1 cm above the ground; heights and contact (T, 4)."""
-    return percent(heights[contact > IN_CONTACT] <= HEIGHT_LIMIT)
+    """Return the share of contact samples with the sole at most 1 cm above the ground; heights and contact (T, 4)."""
+    return percent(heights[in_contact(contact)] <= HEIGHT_LIMIT)
 
 
 def non_penetration(heights: Array, contact: Array) -> float:
-    """Contact samples with the sole at most 1 cm below the ground."""
-    return percent(heights[contact > IN_CONTACT] >= -HEIGHT_LIMIT)
+    """Return the share of contact samples with the sole at most 1 cm below the ground."""
+    return percent(heights[in_contact(contact)] >= -HEIGHT_LIMIT)
 
 
 def contact_slip(soles: Array, contact: Array, fps: float) -> Array:
-    """(T, 4) m/s: horizontal speed of each region to the next frame; nan unless it is in contact at t and t + 1.
+    """Return (T, 4) m/s: the horizontal speed of each region to the next frame; nan unless in contact at t and t + 1.
 
     soles (T, 4, 3), contact (T, 4).
     """
-    stands = contact > IN_CONTACT
+    stands = in_contact(contact)
     speed = np.linalg.norm(np.diff(soles[..., :2], axis=0), axis=-1) * fps
     out = np.full(stands.shape, np.nan)
     out[:-1] = np.where(stands[:-1] & stands[1:], speed, np.nan)
@@ -96,16 +91,16 @@ def contact_slip(soles: Array, contact: Array, fps: float) -> Array:
 
 
 def slip_speeds(soles: Array, contact: Array, fps: float) -> Array:
-    """(S,) those of them that are defined."""
+    """Return (S,) m/s: the values of `contact_slip` that are defined."""
     slip = contact_slip(soles, contact, fps)
     return slip[~np.isnan(slip)]
 
 
 def is_skating(slip: Array) -> Array:
-    """bool, of any shape: 10 cm/s or faster."""
+    """Return bool, of any shape: whether a slip is 10 cm/s or faster."""
     return slip >= SLIP_LIMIT
 
 
 def non_skating(soles: Array, contact: Array, fps: float) -> float:
-    """Steps in contact that do not skate."""
+    """Return the share of steps in contact that do not skate."""
     return percent(~is_skating(slip_speeds(soles, contact, fps)))

@@ -9,18 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from phuma.contact import FootContacts
+from phuma.contacts.speed import release_fast
+from phuma.core.foot_contacts import FootContacts
+from phuma.core.human_motion import HumanMotion
+from phuma.core.robot_metrics import FIVE
+from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError
-from phuma.motion import HumanMotion
+from phuma.retargeting.baselines import BASELINES, baseline
 from phuma.retargeting.config import DEFAULT_METHOD, FAMILY, SolveCfg
-from phuma.retargeting.measure import FIVE, human_scores, measure
+from phuma.retargeting.measure import human_scores, measure
 from phuma.retargeting.physink import Solution, solve
-from phuma.retargeting.rivals import RIVALS, rival
-from phuma.retargeting.target import Target, make_target, standing
-from phuma.robot_motion import RobotMotion
+from phuma.retargeting.target import Target, make_target
 from phuma.robots.robot import Robot
 
-METHODS = (*RIVALS, *FAMILY)
+METHODS = (*BASELINES, *FAMILY)
 POOR = 80.0  # percent: a metric below is flagged
 
 
@@ -34,13 +36,8 @@ def retarget_motion(
     began = time.process_time()
     solution = _solve(motion, contact, target, robot, method, cfg or SolveCfg())
     seconds = time.process_time() - began
-    out = RobotMotion(
-        robot=robot.name,
-        joint_names=robot.joint_names,
-        fps=motion.fps,
-        root_pos=solution.root_pos,
-        root_quat=solution.root_quat,
-        joint_pos=solution.joint_pos,
+    out = RobotMotion.of(
+        solution.trajectory,
         contact=contact.ratio,
         human_joints=target.motion.pose.position,
         provenance=motion.provenance,
@@ -61,10 +58,9 @@ def _solve(
     motion: HumanMotion, contact: FootContacts, target: Target, robot: Robot, method: str, cfg: SolveCfg
 ) -> Solution:
     if method in FAMILY:
-        return solve(target, standing(motion, contact, cfg.contact_speed), robot, FAMILY[method], cfg)
-    path = rival(method)(motion, contact, robot)
+        return solve(target, release_fast(motion, contact, cfg.contact_speed).ratio, robot, FAMILY[method], cfg)
     nothing_held = np.zeros_like(contact.ratio)
-    return Solution(path.root_pos, path.root_quat, path.joint_pos, nothing_held, 0, True)
+    return Solution(baseline(method)(motion, contact, robot), nothing_held, 0, True)
 
 
 def flags(scores: Mapping[str, float], converged: bool) -> list[str]:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from phuma.retargeting.normal import Targets, Weights, build, empty_posed, hold, pose
-from phuma.retargeting.part import Part
+from phuma.core.rotations import Array
+from phuma.retargeting.block import Block
+from phuma.retargeting.normal import build, hold, pose
+from phuma.retargeting.objective import Weights
+from phuma.retargeting.term_data import Targets, empty_posed
 from phuma.robots.capsules import Capsules
 from phuma.robots.kinematics import Points, Tree
-from phuma.rotations import Array
 
 DAMPING = 1e-4  # of the diagonal, while weights change
 MIN_DAMPING, MAX_DAMPING = 1e-3, 1e8  # after that
@@ -19,7 +21,7 @@ EASE, BRAKE = 3.0, 30.0  # by which damping falls after a good step and rises af
 
 @dataclass(eq=False)
 class Problem:
-    """A clip to solve, and the part of it that is solved now: what stays the same while weights change."""
+    """A clip to solve, and the block of it that is solved now: what stays the same while weights change."""
 
     tree: Tree
     points: Points
@@ -29,21 +31,21 @@ class Problem:
     """(V,) hard limits; the root has none"""
     upper: Array
     max_step: Array
-    """(N,) rad from frame to frame, beyond which speed is penalised"""
+    """(V,) from frame to frame, beyond which speed is penalised; the root has no limit"""
     rest: Array
     """(V,) default of each unknown"""
     fixed_frames: int = 0
     """The first so many frames are kept as they are"""
 
-    def take(self, part: Part, x: Array) -> None:
-        """Solve for this part from now on; the others stay as x (T, V) has them."""
-        frames, size = len(x), len(part.unknowns)
-        self._part = part
-        self._posed = empty_posed(frames, len(self.tree.parents), len(self.max_step), len(self.capsules.body))
+    def take(self, block: Block, x: Array) -> None:
+        """Solve for this block from now on; the others stay as x (T, V) has them."""
+        frames, size = len(x), len(block.unknowns)
+        self._block = block
+        self._posed = empty_posed(frames, len(self.tree.parents), len(self.max_step) - 6, len(self.capsules.body))
         self._band = np.empty((frames * size, 2 * size + 1))
         self._gradient = np.empty(frames * size)
         every = np.arange(len(self.tree.parents)), np.arange(len(self.capsules.body))
-        pose(self.tree, every[0], self.capsules, every[1], x, self.target.turn, self._posed)
+        pose(self.tree, every[0], self.capsules, every[1], x, self.target.root_rot, self._posed)
 
     def evaluate(self, x: Array, w: Weights) -> float:
         """Cost at x (T, V); leaves matrix and gradient behind for one step."""
@@ -51,7 +53,7 @@ class Problem:
             self.tree,
             self.points,
             self.capsules,
-            self._part,
+            self._block,
             self._posed,
             self.target,
             w,
@@ -70,7 +72,7 @@ class Problem:
         """
         from scipy.linalg.lapack import dpbtrf, dpbtrs  # takes a while to load: not for `--help`
 
-        shape = len(x), len(self._part.unknowns)
+        shape = len(x), len(self._block.unknowns)
         band, gradient = self._band, self._gradient
         band[:, 0] += damping * band[:, 0] + 1e-9
         hold(band, gradient, np.flatnonzero(self._frozen(x, gradient.reshape(shape))))
@@ -82,15 +84,15 @@ class Problem:
 
     def _frozen(self, x: Array, gradient: Array) -> Array:
         """(T, F) what is kept: fixed frames, and joints on a limit while the cost wants them beyond it."""
-        own = self._part.unknowns
+        own = self._block.unknowns
         q = x[:, own]
         frozen = ((q <= self.lower[own]) & (gradient > 0)) | ((q >= self.upper[own]) & (gradient < 0))
         frozen[: self.fixed_frames] = True
         return frozen
 
     def moved(self, x: Array, step: Array) -> Array:
-        """x with the part moved by step (T, F), kept within limits."""
-        out, own = x.copy(), self._part.unknowns
+        """x with the block moved by step (T, F), kept within limits."""
+        out, own = x.copy(), self._block.unknowns
         out[:, own] = np.clip(x[:, own] + step, self.lower[own], self.upper[own])
         return out
 

@@ -7,14 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from phuma import rotations as rot
 from phuma.body import Body
-from phuma.contact import FootContacts
-from phuma.motion import HumanMotion
-from phuma.robots.kinematics import point_positions, points_of
+from phuma.core import rotations as rot
+from phuma.core.foot_contacts import FootContacts
+from phuma.core.human_motion import HumanMotion
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, N_JOINTS, PARENTS, REST_TO_WORLD
+from phuma.robots.kinematics import local_body_poses, points_of, points_on_bodies
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
-from phuma.skeleton import INDEX, N_JOINTS, PARENTS, REST_TO_WORLD
 
 LIMBS = (("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist"))
 LINKS = tuple(
@@ -25,7 +25,6 @@ LINKS = tuple(
 """The 12 links whose directions count"""
 ROBOT_TO_REST = rot.conjugate(REST_TO_WORLD)
 """A robot's root has x ahead, y left, z up; a body's rest axes are x left, y up, z ahead"""
-IN_CONTACT = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,14 +43,14 @@ class Target:
 
 def shared_pose_points(robot: Robot, body: Array, offset: Array) -> Array:
     """(P, 3) where points on the robot are in the shared pose, from its root, in a body's rest axes."""
-    still = np.zeros((1, 3)), rot.IDENTITY[None], robot.shared_pose[None]
-    return rot.rotate(ROBOT_TO_REST, point_positions(robot, points_of(robot, body, offset), *still)[0])
+    posed = local_body_poses(robot, robot.shared_pose[None])
+    return rot.rotate(ROBOT_TO_REST, points_on_bodies(points_of(robot, body, offset), *posed)[0])
 
 
 def shared_keypoints(robot: Robot) -> dict[str, Array]:
     """Where the robot's keypoints are in the shared pose, from its pelvis, in a body's rest axes."""
-    place = shared_pose_points(robot, robot.keypoint_body, robot.keypoint_offset)
-    return dict(zip(robot.keypoints, place - place[robot.keypoints.index("pelvis")]))
+    pos = shared_pose_points(robot, robot.keypoint_body, robot.keypoint_offset)
+    return dict(zip(robot.keypoints, pos - pos[robot.keypoints.index("pelvis")]))
 
 
 @lru_cache(maxsize=16)  # clips of one recording share their body
@@ -100,8 +99,8 @@ def make_target(motion: HumanMotion, contact: FootContacts, robot: Robot) -> Tar
 
 def foot_directions(motion: HumanMotion) -> Array:
     """(T, 2, 3) the way the human's feet point, level when the sole is: the ankle's rotation of straight ahead."""
-    turn = motion.pose.rotation[:, [INDEX["left_ankle"], INDEX["right_ankle"]]]
-    return rot.rotate(turn, np.array([0.0, 0.0, 1.0]))
+    quat = motion.pose.rotation[:, [INDEX["left_ankle"], INDEX["right_ankle"]]]
+    return rot.rotate(quat, np.array([0.0, 0.0, 1.0]))
 
 
 def _sole_height(adapted: HumanMotion, contact: FootContacts, robot: Robot) -> float:
@@ -112,24 +111,7 @@ def _sole_height(adapted: HumanMotion, contact: FootContacts, robot: Robot) -> f
     for region, side in enumerate(("left", "left", "right", "right")):
         below = soles[region] - joints[robot.keypoints.index(f"{side}_ankle")]
         ankle = INDEX[f"{side}_ankle"]
-        turn = adapted.pose.rotation[:, ankle]
-        heights[:, region] = adapted.pose.position[:, ankle, 2] + rot.rotate(turn, below)[:, 2]
-    stands = contact.ratio > IN_CONTACT
+        quat = adapted.pose.rotation[:, ankle]
+        heights[:, region] = adapted.pose.position[:, ankle, 2] + rot.rotate(quat, below)[:, 2]
+    stands = contact.mask
     return float(np.median(heights[stands])) if stands.any() else float(np.quantile(heights, 0.05))
-
-
-def standing(motion: HumanMotion, contact: FootContacts, speed: float) -> Array:
-    """(T, 4) contact ratios, without those of regions that move at `speed` [m/s] or faster from or to the next frame.
-
-    Contacts are judged by height, and a foot that swings low is near the ground too. A heel moves as its ankle does, a
-    toe as the ball of the foot.
-    """
-    ratio = contact.ratio.copy()
-    if len(motion) > 1 and np.isfinite(speed):
-        bones = [INDEX[f"{side}_{joint}"] for side in ("left", "right") for joint in ("ankle", "foot")]
-        step = np.linalg.norm(np.diff(motion.pose.position[:, bones, :2], axis=0), axis=-1) * motion.fps
-        fast = np.zeros(ratio.shape, dtype=bool)
-        fast[:-1] |= step >= speed
-        fast[1:] |= step >= speed
-        ratio[fast] = 0.0
-    return ratio

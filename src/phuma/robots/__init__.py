@@ -1,6 +1,9 @@
-"""Robots: a robot is one folder that holds `model.xml` (its MJCF) and `robot.json` (what retargeting must know)."""
+"""This folder holds robots: their models, kinematics, shapes, and the onboarding of new ones.
 
-from phuma.robots.folder import built_in_robots, load_robot
+A robot is one folder with `model.xml` (its MJCF) and `robot.json` (what retargeting must know).
+"""
+
+from phuma.robots.folder import built_in_robots, cached_robot, load_robot
 from phuma.robots.robot import KEYPOINTS, Robot
 
-__all__ = ["KEYPOINTS", "Robot", "built_in_robots", "load_robot"]
+__all__ = ["KEYPOINTS", "Robot", "built_in_robots", "cached_robot", "load_robot"]

@@ -1,4 +1,4 @@
-"""A robot's collision shapes as capsules: segments with a radius, whose distances are quick to compute.
+"""A robot's collision shapes are capsules: segments with a radius, whose distances are quick to compute.
 
 Spheres and capsules are taken as they are; a box becomes two capsules along its longest edge, which stand out of its
 faces by as much as its edges stand out of them.
@@ -11,16 +11,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
 
 BOX_RADIUS = 0.5 * (1 + 2**0.5)
 """of half a box's height: between the face, at 1, and the edge, at sqrt(2)"""
 
 
 class Capsules(NamedTuple):
-    """C capsules and the M pairs of them that may not touch."""
+    """These are C capsules and the M pairs of them that may not touch."""
 
     body: Array
     """(C,) int"""
@@ -41,13 +41,14 @@ class Capsules(NamedTuple):
 
 
 def no_capsules() -> Capsules:
+    """Return no capsule at all."""
     ints, floats = np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3))
     return Capsules(ints[:, 0], floats, floats, floats[:, 0], ints, floats[:, 0], ints, ints[:, 0])
 
 
 @lru_cache(maxsize=8)  # a model takes longer to compile than a clip to solve
 def capsules_of(robot: Robot) -> Capsules:
-    """The capsules of a robot's collision geoms, and the pairs that its model lets collide."""
+    """Return the capsules of a robot's collision geoms, and the pairs that its model lets collide."""
     import mujoco
 
     from phuma.robots.kinematics import points_of
@@ -79,25 +80,28 @@ def capsules_of(robot: Robot) -> Capsules:
 
 
 def _shapes(model, g: int):
-    """Segments (start, end, radius) of one geom, in its body's frame."""
+    """Return the segments (start, end, radius) of one geom, in its body's frame."""
     import mujoco
 
     kind, size = int(model.geom_type[g]), model.geom_size[g]
-    centre, turn = model.geom_pos[g], rot.to_matrix(model.geom_quat[g])
+    centre, matrix = model.geom_pos[g], rot.to_matrix(model.geom_quat[g])
     if kind == int(mujoco.mjtGeom.mjGEOM_SPHERE):
         return [(centre, centre, size[0])]
     if kind in (int(mujoco.mjtGeom.mjGEOM_CAPSULE), int(mujoco.mjtGeom.mjGEOM_CYLINDER)):
-        half = turn[:, 2] * (size[1] if kind == int(mujoco.mjtGeom.mjGEOM_CAPSULE) else max(size[1] - size[0], 0.0))
+        half = matrix[:, 2] * (size[1] if kind == int(mujoco.mjtGeom.mjGEOM_CAPSULE) else max(size[1] - size[0], 0.0))
         return [(centre - half, centre + half, size[0])]
     order = np.argsort(size[:3])  # box, ellipsoid: thin, middle, long
     radius = size[order[0]]
-    half, aside = turn[:, order[2]] * (size[order[2]] - radius), turn[:, order[1]] * (size[order[1]] - radius)
+    half, aside = matrix[:, order[2]] * (size[order[2]] - radius), matrix[:, order[1]] * (size[order[1]] - radius)
     reach = BOX_RADIUS * radius if kind == int(mujoco.mjtGeom.mjGEOM_BOX) else radius
     return [(centre - half + s * aside, centre + half + s * aside, reach) for s in (-1.0, 1.0)]
 
 
 def _may_touch(model, a: int, b: int) -> bool:
-    """MuJoCo's own rules: not on one body or on parent and child, not excluded, and the masks agree."""
+    """Return whether two geoms may touch by MuJoCo's own rules.
+
+    They may not on one body or on parent and child, nor where they are excluded, and the masks have to agree.
+    """
     first, second = int(model.geom_bodyid[a]), int(model.geom_bodyid[b])
     if (
         first == second

@@ -1,4 +1,4 @@
-"""Whether a robot's mapping makes sense: poses, soles, left and right, senses of knees and elbows."""
+"""A robot's mapping is checked for sense: poses, soles, left and right, senses of knees and elbows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.robots.kinematics import body_poses, points_of
+from phuma.core.rotations import Array
+from phuma.robots.kinematics import local_body_poses, points_of
 from phuma.robots.model import load_mujoco, touching_bodies
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
 
 SIDES = ("left", "right")
 REACH = 10.0  # degrees that a link may miss the T-pose by
@@ -26,7 +25,7 @@ LIGHT = 1.0  # kg: no humanoid weighs less
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong, or that somebody should look at."""
+    """A finding is one thing that is wrong, or that somebody should see."""
 
     wrong: bool
     what: str
@@ -34,7 +33,7 @@ class Finding(NamedTuple):
 
 
 class Stance(NamedTuple):
-    """A robot in one pose, its root level at the origin."""
+    """A stance is a robot in one pose, its root level at the origin."""
 
     keypoints: dict[str, Array]
     corners: Array
@@ -44,11 +43,11 @@ class Stance(NamedTuple):
 
 
 def stand(robot: Robot, pose: Array) -> Stance:
-    """Keypoints and soles at joint angles (N,)."""
-    place, turn = (v[0] for v in body_poses(robot, np.zeros((1, 3)), rot.IDENTITY[None], np.asarray(pose)[None]))
+    """Return keypoints and soles at joint angles (N,)."""
+    pos, matrix = (v[0] for v in local_body_poses(robot, np.asarray(pose)[None]))
 
     def at(body: Array, offset: Array) -> Array:
-        return place[body] + np.einsum("...ij,...j->...i", turn[body], offset)
+        return pos[body] + np.einsum("...ij,...j->...i", matrix[body], offset)
 
     keypoints = dict(zip(robot.keypoints, at(robot.keypoint_body, robot.keypoint_offset)))
     feet = robot.sole_body[::2]
@@ -56,7 +55,10 @@ def stand(robot: Robot, pose: Array) -> Stance:
 
 
 def check_robot(robot: Robot) -> list[Finding]:
-    """All findings; none where a robot is as it should be. That its files are complete `load_robot` has checked."""
+    """Return all findings, none where a robot is as it should be.
+
+    That its files are complete `load_robot` has checked.
+    """
     shared, default = stand(robot, robot.shared_pose), stand(robot, robot.default_pose)
     return [
         *_root(robot, shared),
@@ -229,9 +231,9 @@ def _bends(robot: Robot, shared: Stance) -> Iterator[Finding]:
                 continue
             j = int(joints[0])
             more, less = robot.upper[j] - robot.shared_pose[j], robot.shared_pose[j] - robot.lower[j]
-            turned = robot.shared_pose.copy()
-            turned[j] += 0.2 if more > less else -0.2
-            moved = stand(robot, turned).keypoints[f"{side}_{end}"] - shared.keypoints[f"{side}_{end}"]
+            bent = robot.shared_pose.copy()
+            bent[j] += 0.2 if more > less else -0.2
+            moved = stand(robot, bent).keypoints[f"{side}_{end}"] - shared.keypoints[f"{side}_{end}"]
             if sense * moved[0] < -0.3 * np.linalg.norm(moved) and abs(more - less) > 0.2:
                 yield Finding(
                     middle == "knee",
@@ -250,7 +252,7 @@ def _model(robot: Robot) -> Iterator[Finding]:
     if mass < LIGHT:
         yield Finding(
             False,
-            f"The model weighs {mass:.2g} kg; torques and ground forces mean nothing then.",
+            f"The model weighs {mass:.2g} kg; torques and ground forces are meaningless then.",
             "give its bodies their inertials in model.xml.",
         )
     for name in ("default_pose", "shared_pose"):

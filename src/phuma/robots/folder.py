@@ -1,16 +1,17 @@
-"""From a robot's folder to a `Robot`."""
+"""A robot's folder is read into a `Robot`."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
 
+from phuma.core.rotations import Array
 from phuma.errors import ConfigError
 from phuma.robots.mapping import Mapped
 from phuma.robots.model import Model, read_model
 from phuma.robots.robot import KEYPOINTS, Indices, Robot
-from phuma.rotations import Array
 
 HERE = Path(__file__).parent
 SIDES = ("left", "right")
@@ -18,13 +19,28 @@ SOLE_PARTS = ("heel", "toe", "inner", "outer", "corners")
 
 
 def built_in_robots() -> tuple[str, ...]:
-    """Names that `load_robot` knows without a folder."""
+    """Return the names that `load_robot` knows without a folder."""
     return tuple(sorted(p.parent.name for p in HERE.glob("*/robot.json")))
 
 
 def load_robot(spec: str | Path) -> Robot:
-    """A built-in robot by its name, or the robot in a folder that holds model.xml and robot.json."""
+    """Return a built-in robot by its name, or the robot in a folder that holds model.xml and robot.json."""
+    return _load(_find(spec))
+
+
+def cached_robot(spec: str | Path) -> Robot:
+    """Return what `load_robot` does, read again only when its files have changed: for many motions of one robot."""
     folder = _find(spec)
+    files = (folder / "model.xml", folder / "robot.json")
+    return _load_once(folder, tuple((f.stat().st_mtime_ns, f.stat().st_size) if f.is_file() else None for f in files))
+
+
+@lru_cache(maxsize=8)
+def _load_once(folder: Path, _state: tuple[tuple[int, int] | None, ...]) -> Robot:
+    return _load(folder)
+
+
+def _load(folder: Path) -> Robot:
     model = read_model(folder / "model.xml")
     mapped = Mapped(folder / "robot.json", model.joint_names, model.body_names)
     velocity = _positive(mapped, "velocity_limit", mapped.joint_values("velocity_limit"))

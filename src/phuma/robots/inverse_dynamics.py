@@ -14,9 +14,10 @@ from functools import lru_cache
 import mujoco
 import numpy as np
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
 
 NEAR_GROUND = 0.02
 """metres above the ground up to which a corner can bear: what a foot yields and a recording errs"""
@@ -40,15 +41,58 @@ class Forces:
     """(T,) bool: a corner of a sole is near the ground"""
 
 
+@dataclass(frozen=True, eq=False)
+class Derivatives:
+    """How fast a robot moves along a trajectory, in MuJoCo's coordinates (T, 6 + N): the root's linear ones in the
+    world, its angular ones in its own frame, the joints'."""
+
+    velocity: Array
+    """(T, 6 + N) m/s, rad/s"""
+    acceleration: Array
+    """(T, 6 + N) m/s^2, rad/s^2"""
+
+    @property
+    def root_linvel(self) -> Array:
+        """(T, 3) m/s in the world"""
+        return self.velocity[:, :3]
+
+    @property
+    def root_angvel(self) -> Array:
+        """(T, 3) rad/s in the root's frame, as a gyroscope there has it"""
+        return self.velocity[:, 3:6]
+
+    @property
+    def joint_vel(self) -> Array:
+        """(T, N) rad/s"""
+        return self.velocity[:, 6:]
+
+
+def derivatives(trajectory: Trajectory) -> Derivatives:
+    """Return velocities and accelerations along a trajectory, by central differences; the first and the last frame have
+    the accelerations of their neighbours."""
+    path, fps = trajectory.double(), trajectory.fps
+    if len(path) < 2:
+        still = np.zeros((len(path), 6 + len(path.joint_names)))
+        return Derivatives(still, still)
+    turn = rot.to_rotvec(rot.multiply(rot.conjugate(path.root_quat[:-1]), path.root_quat[1:]))
+    step = np.concatenate([np.diff(path.root_pos, axis=0), turn, np.diff(path.joint_pos, axis=0)], axis=1) * fps
+    velocity = 0.5 * (np.concatenate([step[:1], step]) + np.concatenate([step, step[-1:]]))
+    if len(step) < 2:
+        return Derivatives(velocity, np.zeros_like(velocity))
+    inner = np.diff(step, axis=0) * fps
+    return Derivatives(velocity, np.concatenate([inner[:1], inner, inner[-1:]]))
+
+
 def inverse_dynamics(
     robot: Robot,
-    qpos: Array,
-    velocity: Array,
-    acceleration: Array,
+    trajectory: Trajectory,
+    rates: Derivatives,
     near_ground: float = NEAR_GROUND,
     friction: float = FRICTION,
 ) -> Forces:
-    """Along qpos (T, 7 + N) with velocity and acceleration (T, 6 + N), in MuJoCo's coordinates; the ground is z = 0."""
+    """Return the forces along a trajectory with these velocities and accelerations; the ground is z = 0."""
+    assert trajectory.joint_names == robot.joint_names
+    qpos, velocity, acceleration = trajectory.qpos, rates.velocity, rates.acceleration
     model = free_model(robot)
     weight = float(model.body_subtreemass[1] * np.linalg.norm(model.opt.gravity))
     unit = np.concatenate([np.full(6, weight), robot.torque_limit])
@@ -67,21 +111,6 @@ def inverse_dynamics(
             force[t] -= columns @ push
             vertical[t] = push.sum() / weight
     return Forces(force[:, 6:], force[:, :6] / weight, vertical, near)
-
-
-def derivatives(qpos: Array, fps: float) -> tuple[Array, Array]:
-    """(T, 6 + N) velocities and accelerations along qpos (T, 7 + N), in MuJoCo's coordinates: the root's linear ones in
-    the world, its angular ones in its own frame. Central differences; the first and the last frame have the
-    accelerations of their neighbours."""
-    if len(qpos) < 2:
-        return np.zeros((len(qpos), qpos.shape[1] - 1)), np.zeros((len(qpos), qpos.shape[1] - 1))
-    turn = rot.to_rotvec(rot.multiply(rot.conjugate(qpos[:-1, 3:7]), qpos[1:, 3:7]))
-    step = np.concatenate([np.diff(qpos[:, :3], axis=0), turn, np.diff(qpos[:, 7:], axis=0)], axis=1) * fps
-    velocity = 0.5 * (np.concatenate([step[:1], step]) + np.concatenate([step, step[-1:]]))
-    if len(step) < 2:
-        return velocity, np.zeros_like(velocity)
-    inner = np.diff(step, axis=0) * fps
-    return velocity, np.concatenate([inner[:1], inner, inner[-1:]])
 
 
 @lru_cache(maxsize=8)

@@ -1,4 +1,4 @@
-"""Forward kinematics of a robot and its derivatives, compiled, one frame at a time or all at once.
+"""Forward kinematics of a robot and its derivatives are compiled, for one frame or all at once.
 
 Rotations are 3 x 3 matrices here: compiled code multiplies them faster than quaternions.
 """
@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.compiled import compiled
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
+from phuma.runtime.numba_cache import compiled
 
 
 class Tree(NamedTuple):
-    """A robot's bodies and joints as compiled code wants them."""
+    """A tree holds a robot's bodies and joints as compiled code wants them."""
 
     parents: Array
     """(B,) int, -1 for the root; parents come first"""
@@ -33,7 +34,7 @@ class Tree(NamedTuple):
 
 
 class Points(NamedTuple):
-    """Points fixed to bodies, with the joints that move them."""
+    """These are points fixed to bodies, with the joints that move them."""
 
     body: Array
     """(P,) int"""
@@ -46,6 +47,7 @@ class Points(NamedTuple):
 
 
 def tree_of(robot: Robot) -> Tree:
+    """Return a robot's tree."""
     bodies = np.arange(len(robot.body_names) + 1)
     return Tree(
         robot.parents.astype(np.int64),
@@ -58,7 +60,7 @@ def tree_of(robot: Robot) -> Tree:
 
 
 def points_of(robot: Robot, body: Array, offset: Array) -> Points:
-    """Points at `offset` (P, 3) on bodies `body` (P,)."""
+    """Return points at `offset` (P, 3) on bodies `body` (P,)."""
     chains = []
     for b in np.asarray(body, dtype=int):
         chain: list[int] = []
@@ -78,12 +80,12 @@ def points_of(robot: Robot, body: Array, offset: Array) -> Points:
 
 
 @compiled
-def pose_bodies(tree, bodies, p, turn, q, body_p, body_r, axis, origin):
-    """Bodies and joints in the world: root at p (T, 3) turned by `turn` (T, 3, 3), joint angles q (T, N).
+def pose_bodies(tree, bodies, p, r, q, body_p, body_r, axis, origin):
+    """Pose bodies and joints in the world: root at p (T, 3) rotated by r (T, 3, 3), joint angles q (T, N).
 
     Poses `bodies`, parents first, on those that are posed already. Fills body_p (T, B, 3), body_r (T, B, 3, 3), and for
-    each joint its axis (T, N, 3) and a point on it, origin (T, N, 3). A hinge turns its body by Rodrigues' formula,
-    R <- R Rot(axis, angle), and keeps its anchor in place.
+    each joint its axis (T, N, 3) and a point on it, origin (T, N, 3). A hinge turns its body by Rodrigues' formula, R
+    <- R Rot(axis, angle), and keeps its anchor where it is.
     """
     for t in range(len(q)):
         for b in bodies:
@@ -92,7 +94,7 @@ def pose_bodies(tree, bodies, p, turn, q, body_p, body_r, axis, origin):
                 if up < 0:
                     body_p[t, b, i] = p[t, i]
                     for j in range(3):
-                        body_r[t, b, i, j] = turn[t, i, j]
+                        body_r[t, b, i, j] = r[t, i, j]
                     continue
                 x, y, z = body_r[t, up, i, 0], body_r[t, up, i, 1], body_r[t, up, i, 2]
                 offset, own = tree.body_pos[b], tree.body_rot[b]
@@ -117,7 +119,7 @@ def pose_bodies(tree, bodies, p, turn, q, body_p, body_r, axis, origin):
 
 @compiled
 def place_points(body, offset, which, body_p, body_r, out):
-    """out (T, P, 3): the points `which`, at offset (P, 3) on body (P,), of posed bodies."""
+    """Fill out (T, P, 3) with the points `which`, at offset (P, 3) on body (P,), of posed bodies."""
     for t in range(len(out)):
         for n in which:
             b = body[n]
@@ -129,7 +131,7 @@ def place_points(body, offset, which, body_p, body_r, out):
 
 @compiled
 def move_bodies(tree, bodies, p, v, w, speed, body_p, axis, origin, body_v, body_w):
-    """Velocities of posed bodies: root at p (T, 3) moving by v (T, 3), turning by w (T, 3), joints by speed (T, N).
+    """Give posed bodies velocities: root at p (T, 3) moving by v (T, 3), turning by w (T, 3), joints by speed (T, N).
 
     Fills body_v (T, B, 3), of the bodies' origins, and body_w (T, B, 3), both in the world:
     w_b = w_a + sum_j s_j axis_j,  v_b = v_a + w_a x (p_b - p_a) + sum_j s_j axis_j x (p_b - origin_j).
@@ -160,8 +162,8 @@ def move_bodies(tree, bodies, p, v, w, speed, body_p, axis, origin, body_v, body
 
 
 @compiled
-def turn_quaternions(body_r, which, out):
-    """out (T, K, 4) wxyz: how the bodies `which` of posed bodies are turned, by a component that is at least a half."""
+def body_quaternions(body_r, which, out):
+    """Fill out (T, K, 4) wxyz with the rotations of posed bodies `which`, by a component that is at least a half."""
     for t in range(len(out)):
         for k in range(len(which)):
             m = body_r[t, which[k]]
@@ -185,20 +187,41 @@ def turn_quaternions(body_r, which, out):
             out[t, k, 0], out[t, k, 1], out[t, k, 2], out[t, k, 3] = w, x, y, z
 
 
-def body_poses(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> tuple[Array, Array]:
-    """(T, B, 3), (T, B, 3, 3) where bodies are and how they are turned, in the world."""
+def body_poses(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array]:
+    """Return positions (T, B, 3) and rotation matrices (T, B, 3, 3) of all bodies in the world; joints are in the
+    robot's order."""
+    assert trajectory.joint_names == robot.joint_names
+    return _posed(robot, trajectory.root_pos, trajectory.root_quat, trajectory.joint_pos)
+
+
+def local_body_poses(robot: Robot, joint_pos: Array) -> tuple[Array, Array]:
+    """Return the same as seen from the root, for joint_pos (T, N)."""
+    frames = len(joint_pos)
+    return _posed(robot, np.zeros((frames, 3)), np.tile(rot.IDENTITY, (frames, 1)), joint_pos)
+
+
+def _posed(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> tuple[Array, Array]:
     tree, (frames, joints) = tree_of(robot), joint_pos.shape
     bodies = np.arange(len(tree.parents))
-    place, turn = np.empty((frames, len(bodies), 3)), np.empty((frames, len(bodies), 3, 3))
+    pos, matrix = np.empty((frames, len(bodies), 3)), np.empty((frames, len(bodies), 3, 3))
     root = np.ascontiguousarray(rot.to_matrix(np.asarray(root_quat, dtype=float)))
     p, q = np.ascontiguousarray(root_pos, dtype=float), np.ascontiguousarray(joint_pos, dtype=float)
-    pose_bodies(tree, bodies, p, root, q, place, turn, np.empty((frames, joints, 3)), np.empty((frames, joints, 3)))
-    return place, turn
+    pose_bodies(tree, bodies, p, root, q, pos, matrix, np.empty((frames, joints, 3)), np.empty((frames, joints, 3)))
+    return pos, matrix
 
 
-def point_positions(robot: Robot, points: Points, root_pos: Array, root_quat: Array, joint_pos: Array) -> Array:
-    """(T, P, 3) the points in the world: root_pos (T, 3), root_quat (T, 4) wxyz, joint_pos (T, N)."""
-    out = np.empty((len(joint_pos), len(points.body), 3))
-    posed = body_poses(robot, root_pos, root_quat, joint_pos)
-    place_points(points.body, points.offset, np.arange(len(points.body)), *posed, out)
+def key_body_positions(robot: Robot, trajectory: Trajectory) -> Array:
+    """Return the positions (T, K, 3) of the robot's key bodies in the world."""
+    return body_poses(robot, trajectory)[0][:, robot.body_index(robot.key_bodies)]
+
+
+def point_positions(robot: Robot, points: Points, trajectory: Trajectory) -> Array:
+    """Return the points (T, P, 3) in the world; joints are in the robot's order."""
+    return points_on_bodies(points, *body_poses(robot, trajectory))
+
+
+def points_on_bodies(points: Points, pos: Array, matrix: Array) -> Array:
+    """Return the points (T, P, 3) on bodies at pos (T, B, 3), rotated by matrix (T, B, 3, 3)."""
+    out = np.empty((len(pos), len(points.body), 3))
+    place_points(points.body, points.offset, np.arange(len(points.body)), pos, matrix, out)
     return out

@@ -1,4 +1,4 @@
-"""`robot.json`, the mapping: what the MJCF does not say. Its specification is docs/robots.md."""
+"""The mapping `robot.json` holds what the MJCF does not say. Its specification is docs/formats/robot.md."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from phuma.core.rotations import Array
 from phuma.errors import ReadError
-from phuma.rotations import Array
 
 FORMAT = 1
 REQUIRED = (
@@ -28,7 +28,7 @@ OPTIONAL = ("format", "title", "source", "comment", "torque_limit", "armature", 
 
 
 class Mapped:
-    """A parsed `robot.json` together with the names that its model has; every fault names the element."""
+    """This is a parsed `robot.json` together with the names that its model has; every fault names the element."""
 
     def __init__(self, path: Path, joint_names: Sequence[str], body_names: Sequence[str]) -> None:
         self.path = path
@@ -46,10 +46,11 @@ class Mapped:
                 raise ReadError(path, f"{key!r} is not known; valid are {', '.join(REQUIRED + OPTIONAL)}")
 
     def fault(self, problem: str) -> ReadError:
+        """Return an error about this file."""
         return ReadError(self.path, problem)
 
     def joints_like(self, pattern: str, where: str) -> list[int]:
-        """Indices of the joints that a name, or a pattern with `*`, means."""
+        """Return the indices of the joints that a name, or a pattern with `*`, means."""
         hits = [i for i, name in enumerate(self.joint_names) if fnmatchcase(name, pattern)]
         if not hits:
             valid = ", ".join(self.joint_names)
@@ -57,7 +58,10 @@ class Mapped:
         return hits
 
     def joint_values(self, key: str, default: float | None = None) -> Array:
-        """(N,) of a table from joint (or pattern) to number; joints left out get `default`, or are a fault."""
+        """Return values (N,) of a table from joint (or pattern) to number.
+
+        Joints left out get `default`; without one they are a fault.
+        """
         out = np.full(len(self.joint_names), np.nan)
         for pattern, value in self.table(key).items():
             hits = self.joints_like(pattern, key)
@@ -71,24 +75,27 @@ class Mapped:
         return np.where(np.isnan(out), 0.0 if default is None else default, out)
 
     def table(self, key: str) -> Mapping[str, Any]:
+        """Return the object under `key`, which is empty where it is missing."""
         value = self.data.get(key, {})
         if not isinstance(value, dict):
             raise self.fault(f"{key} is {type(value).__name__}; expected an object of name and value")
         return value
 
     def names(self, key: str) -> list[str]:
+        """Return the list of names under `key`, which is empty where it is missing."""
         value = self.data.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise self.fault(f"{key} is {value!r}; expected a list of names")
         return value
 
     def number(self, value: Any, where: str) -> float:
+        """Return a value as a finite number."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
             raise self.fault(f"{where} is {value!r}; expected a finite number")
         return float(value)
 
     def points(self, value: Any, where: str, shape: tuple[int, ...]) -> Array:
-        """An array of points [m] of the shape given."""
+        """Return an array of points [m] of the shape given."""
         wanted = f"{where} is {value!r}; expected numbers in lists of shape {shape}"
         try:
             out = np.array(value, dtype=np.float64)
@@ -99,13 +106,13 @@ class Mapped:
         return out
 
     def body(self, name: Any, where: str) -> int:
-        """Index of a body by its name."""
+        """Return the index of a body by its name."""
         if name not in self.body_names:
             raise self.fault(f"{where}: the model has no body {name!r}; it has: {', '.join(self.body_names)}")
         return self.body_names.index(name)
 
     def part(self, key: str, name: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Any]:
-        """One entry of a table of objects, such as the keypoint `left_hip` or the sole `right`."""
+        """Return one entry of a table of objects, such as the keypoint `left_hip` or the sole `right`."""
         table = self.table(key)
         if name not in table:
             raise self.fault(f"{key} has no {name!r}; it has: {', '.join(table) or 'nothing'}")

@@ -1,27 +1,28 @@
-"""The real shapes of a robot for pictures, where the optional package that holds them is installed; made lighter."""
+"""A robot is drawn by its real meshes where the optional package that holds them is installed, with fewer triangles."""
 
 from __future__ import annotations
 
-import re
+import io
+import warnings
 import xml.etree.ElementTree as ET
 from importlib import metadata
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.errors import ReadError
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.errors import ReadError, missing_extra
 from phuma.robots.folder import HERE
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
 
 PACKAGE = "example-robot-data"
 """On PyPI, BSD-3, 131 MB; it holds the G1 but not the H1-2."""
 DESCRIPTIONS = {"g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf"}
 GREY = (179, 179, 179)
-STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("unused", "<u2")])
-"""One triangle of a binary file, behind a head of 84 bytes that ends with their number"""
+STL_HEAD, STL_TRIANGLE = 84, 50
+"""Bytes of a binary file: a head that ends with the number of triangles, and each triangle"""
 SOFT = 1e-2
 """How much the mean of a cell's corners counts beside the planes that meet in it"""
 
@@ -29,8 +30,8 @@ Colour = tuple[int, int, int]
 """r, g, b from 0 to 255"""
 
 
-class Placed(NamedTuple):
-    """A mesh file in a body."""
+class VisualMesh(NamedTuple):
+    """A visual mesh is a mesh file on a body."""
 
     file: Path
     pos: Array
@@ -40,8 +41,8 @@ class Placed(NamedTuple):
     colour: Colour
 
 
-def visual_meshes(robot: Robot) -> dict[str, list[Placed]] | None:
-    """By body, the meshes that show it; None where the package is not installed or does not hold this robot.
+def visual_meshes(robot: Robot) -> dict[str, list[VisualMesh]] | None:
+    """Return the meshes that show each body; None where the package is not installed or does not hold this robot.
 
     Links that the URDF fixes to another (head, logo, hands) are counted to the body that carries them.
     """
@@ -50,7 +51,7 @@ def visual_meshes(robot: Robot) -> dict[str, list[Placed]] | None:
         return None
     root = ET.parse(urdf).getroot()
     carriers, colours = _fixed(root), _colours(root)
-    out: dict[str, list[Placed]] = {name: [] for name in robot.body_names}
+    out: dict[str, list[VisualMesh]] = {name: [] for name in robot.body_names}
     for link in root.iter("link"):
         body, pos, quat = link.get("name", ""), np.zeros(3), rot.IDENTITY
         while body not in out and body in carriers:
@@ -59,38 +60,47 @@ def visual_meshes(robot: Robot) -> dict[str, list[Placed]] | None:
         for visual in link.findall("visual") if body in out else ():
             mesh, material = visual.find("geometry/mesh"), visual.find("material")
             if mesh is not None:
-                here, turn = _origin(visual)
+                own_pos, own_quat = _origin(visual)
                 path = urdf.parents[1] / "meshes" / Path(mesh.get("filename", "")).name
                 colour = colours.get("" if material is None else material.get("name", ""), GREY)
-                out[body].append(Placed(path, pos + rot.rotate(quat, here), rot.multiply(quat, turn), colour))
+                out[body].append(
+                    VisualMesh(path, pos + rot.rotate(quat, own_pos), rot.multiply(quat, own_quat), colour)
+                )
     return out
 
 
 def read_stl(path: Path) -> Array:
-    """Corners (N, 3, 3) of the triangles of an STL file, binary or text; anticlockwise as seen from outside."""
+    """Return the corners (N, 3, 3) of the triangles of an STL file, binary or text, anticlockwise as seen from outside.
+
+    Only trimesh's reader of STL sees the bytes: no format is guessed, and a file cannot name another one.
+    """
+    load_stl = _load_trimesh().exchange.stl.load_stl
     try:
         data = path.read_bytes()
     except OSError as e:
         raise _broken(path, f"cannot be read: {e.strerror or e}") from None
-    count = int.from_bytes(data[80:84], "little") if len(data) >= 84 else 0
-    if count > 0 and 84 + count * STL.itemsize <= len(data):
-        corners = np.frombuffer(data, STL, count, offset=84)["corners"].astype(float)
-    elif data[:5] == b"solid" and b"\0" not in data[:84]:
-        corners = _text_corners(path, data)
-    elif count:
-        size = 84 + count * STL.itemsize
-        raise _broken(
-            path, f"is no STL file or is cut off: {count} triangles would be {size} bytes, it has {len(data)}"
-        )
-    else:
-        raise _broken(path, "holds no triangles, or is no STL file")
+    try:
+        with warnings.catch_warnings():
+            # Of a text with a word in it trimesh would keep what comes before that word.
+            warnings.filterwarnings("error", "string or file could not be read to its end", DeprecationWarning)
+            loaded = load_stl(io.BytesIO(data))
+        solids = loaded.get("geometry", {"": loaded}).values()  # several, or none, in a text
+        corners = np.concatenate([np.zeros((0, 3, 3)), *(s["vertices"][s["faces"]] for s in solids)])
+    except Exception as e:  # Damaged bytes make a parser raise nearly anything.
+        raise _broken(path, f"is no STL file or is damaged ({type(e).__name__}: {e})") from None
+    facets = data.count(b"endfacet")
+    if facets and facets != len(corners):  # trimesh passes over a solid that does not end
+        raise _broken(path, f"has {facets} facets, but {len(corners)} between solid and endsolid; it is cut off")
+    if not len(corners):
+        raise _broken(path, _why_empty(data))
     if not np.isfinite(corners).all():
         raise _broken(path, "has a corner that is not a finite number")
     return corners
 
 
 def decimate(triangles: Array, cell: float) -> tuple[Array, Array]:
-    """Vertices (V, 3) and faces (F, 3) of triangles (N, 3, 3) after all corners in a cell [m] of a grid became one.
+    """Return vertices (V, 3) and faces (F, 3) of triangles (N, 3, 3) after all corners in a cell [m] of a grid became
+    one.
 
     That one lies where the planes meet of the triangles that meet in the cell, so that edges stay edges: it minimises
     sum_i a_i (n_i . (x - p_i))^2 + SOFT sum_i a_i |x - m|^2  over the cell's corners p_i, with the normal n_i and the
@@ -119,7 +129,7 @@ def decimate(triangles: Array, cell: float) -> tuple[Array, Array]:
 
 
 def _tidied(vertices: Array, faces: Array) -> tuple[Array, Array]:
-    """Without faces that have no area or are there twice, and without vertices that no face uses."""
+    """Drop faces that have no area or are there twice, and vertices that no face uses."""
     faces = faces[areas_of(vertices[faces])[0] > 1e-12]
     first = np.argmin(faces, axis=1)[:, None]
     faces, _ = _numbered(np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1))
@@ -128,14 +138,14 @@ def _tidied(vertices: Array, faces: Array) -> tuple[Array, Array]:
 
 
 def areas_of(triangles: Array) -> tuple[Array, Array]:
-    """(N,) areas and (N, 3) unit normals of triangles (N, 3, 3); the normal is zero where the area is."""
+    """Return areas (N,) and unit normals (N, 3) of triangles (N, 3, 3); the normal is zero where the area is."""
     cross = np.cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0])
     size = np.linalg.norm(cross, axis=1)
     return 0.5 * size, cross / np.where(size > 0, size, 1.0)[:, None]
 
 
 def _numbered(rows: Array) -> tuple[Array, Array]:
-    """The different rows of integers (N, 3), and which of them each is; by one number a row, which sorts quickly."""
+    """Return the different rows of integers (N, 3), and which of them each is; one number per row sorts quickly."""
     low = rows.min(axis=0, initial=0)
     span = rows.max(axis=0, initial=0) - low + 1
     key = ((rows[:, 0] - low[0]) * span[1] + rows[:, 1] - low[1]) * span[2] + rows[:, 2] - low[2]
@@ -143,14 +153,22 @@ def _numbered(rows: Array) -> tuple[Array, Array]:
     return rows[first], which
 
 
-def _text_corners(path: Path, data: bytes) -> Array:
-    words = re.findall(rb"vertex\s+(\S+)\s+(\S+)\s+(\S+)", data)
-    if not words or len(words) != 3 * data.count(b"endfacet"):
-        raise _broken(path, f"has {len(words)} corners in {data.count(b'endfacet')} facets; each facet needs three")
+def _load_trimesh() -> Any:
+    """Return trimesh, or raise an error that says how to install it."""
     try:
-        return np.array(words).astype(float).reshape(-1, 3, 3)
-    except ValueError as e:
-        raise _broken(path, f"has a corner that is not a number: {e}") from None
+        import trimesh  # here, not above: it takes half a second
+    except ModuleNotFoundError as e:
+        raise missing_extra(e, "drawing a robot by its meshes") from None
+    return trimesh
+
+
+def _why_empty(data: bytes) -> str:
+    """Say why no triangle was found in the bytes of a file."""
+    count = int.from_bytes(data[80:84], "little")
+    if count and data[:5] != b"solid":
+        size = STL_HEAD + count * STL_TRIANGLE
+        return f"is no STL file or is cut off: {count} triangles would be {size} bytes, it has {len(data)}"
+    return "holds no triangles, or is no STL file"
 
 
 def _broken(path: Path, problem: str) -> ReadError:
@@ -158,7 +176,7 @@ def _broken(path: Path, problem: str) -> ReadError:
 
 
 def _description(folder: Path) -> Path | None:
-    """The URDF in the package of a robot that comes with us."""
+    """Return the URDF in the package of a robot that comes with us."""
     if folder.name not in DESCRIPTIONS or folder.parent != HERE:
         return None
     try:
@@ -191,7 +209,10 @@ def _fixed(root: ET.Element) -> dict[str, tuple[str, Array, Array]]:
 
 
 def _origin(element: ET.Element) -> tuple[Array, Array]:
-    """Position (3,) and turn (4,) wxyz of an element's <origin>; URDF's rpy turn about fixed x, then y, then z."""
+    """Return position (3,) and rotation (4,) wxyz of an element's <origin>.
+
+    URDF's rpy are rotations about fixed x, then y, then z.
+    """
     origin = element.find("origin")
     values = {} if origin is None else origin.attrib
     xyz, rpy = (np.array(values.get(key, "0 0 0").split(), dtype=float) for key in ("xyz", "rpy"))

@@ -1,4 +1,4 @@
-"""The MJCF of a robot, compiled by MuJoCo and read into arrays."""
+"""The MJCF of a robot is compiled by MuJoCo and read into arrays."""
 
 from __future__ import annotations
 
@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from phuma.core.rotations import Array
 from phuma.errors import MissingExtraError, ReadError
 from phuma.robots.robot import Indices
-from phuma.rotations import Array
 
 
 @dataclass(frozen=True)
 class Model:
-    """Links, joints and what the model says of its motors; fields as in `Robot`. NaN where the model says nothing."""
+    """A model holds links, joints and what the MJCF says of the motors, in fields as of `Robot`.
+
+    NaN means that it says nothing.
+    """
 
     body_names: tuple[str, ...]
     parents: Indices
@@ -64,7 +67,7 @@ def read_model(path: Path) -> Model:
 
 
 def load_mujoco() -> Any:
-    """MuJoCo, or an error that says how to install it."""
+    """Return MuJoCo, or raise an error that says how to install it."""
     try:
         return import_module("mujoco")  # here, not above: `import phuma` stays light
     except ImportError:
@@ -72,7 +75,7 @@ def load_mujoco() -> Any:
 
 
 def touching_bodies(model: Any, pose: Array, depth: float = 0.0) -> set[tuple[int, int]]:
-    """Pairs of MuJoCo's numbers of bodies whose shapes are deeper than `depth` [m] in one another in `pose` (N,)."""
+    """Return MuJoCo's numbers of the pairs of bodies that are deeper than `depth` [m] in one another in `pose` (N,)."""
     mujoco = load_mujoco()
     data = mujoco.MjData(model)
     data.qpos[:7], data.qpos[7:] = (0, 0, 0, 1, 0, 0, 0), pose

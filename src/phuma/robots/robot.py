@@ -1,4 +1,4 @@
-"""A robot as numbers: its tree of links, its joints and their limits, its keypoints and its soles."""
+"""A robot as numbers is its tree of links, its joints and their limits, its keypoints and its soles."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from phuma.arrays import checked, checked_unit
+from phuma.core.arrays import checked, checked_unit
+from phuma.core.rotations import Array
 from phuma.errors import ConfigError
-from phuma.rotations import Array
 
 Indices = NDArray[np.intp]
 
@@ -19,7 +19,7 @@ KEYPOINTS = (
     "pelvis", "left_hip", "right_hip", "left_knee", "right_knee", "left_ankle", "right_ankle",
     "left_shoulder", "right_shoulder", "left_elbow", "right_elbow", "left_wrist", "right_wrist",
 )  # fmt: skip
-"""The human joints (names of `phuma.skeleton.JOINTS`) that have a counterpart on every robot, in the order of all
+"""The human joints (names of `phuma.core.skeleton.JOINTS`) that have a counterpart on every robot, in the order of all
 keypoint arrays."""
 
 _SHAPES: dict[str, tuple[int | str, ...]] = {
@@ -33,7 +33,7 @@ _SHAPES: dict[str, tuple[int | str, ...]] = {
 
 @dataclass(frozen=True, eq=False)
 class Robot:
-    """N hinge joints and B bodies in the order of the MJCF; metres, radians, seconds; quaternions wxyz.
+    """A robot has N hinge joints and B bodies in the order of the MJCF; metres, radians, seconds; quaternions wxyz.
 
     At angles q the frame of body b with parent a is  T_b = T_a [body_quat_b, body_pos_b] prod_j S_j(q_j),  where S_j
     turns by q_j about the line through joint_anchor_j along joint_axis_j, for the joints j of b in their order.
@@ -80,7 +80,7 @@ class Robot:
     keypoint_offset: Array
     """(13, 3) where, in that body's frame"""
     sole_body: Indices
-    """(4,) of left heel, left toe, right heel, right toe: the order of `phuma.skeleton.REGIONS`"""
+    """(4,) of left heel, left toe, right heel, right toe: the order of `phuma.core.skeleton.REGIONS`"""
     sole_point: Array
     """(4, 3) the rearmost and foremost point of each sole, in that body's frame"""
     sole_side: Array
@@ -114,32 +114,34 @@ class Robot:
 
     @property
     def n_joints(self) -> int:
+        """Return the number of hinge joints."""
         return len(self.joint_names)
 
     @property
     def n_bodies(self) -> int:
+        """Return the number of bodies."""
         return len(self.body_names)
 
     @property
     def keypoints(self) -> tuple[str, ...]:
-        """(13) names of the keypoints, the same for every robot"""
+        """Return the names of the 13 keypoints, the same for every robot."""
         return KEYPOINTS
 
     @property
     def model_file(self) -> Path:
-        """The MJCF, without a floor."""
+        """Return the path of the MJCF, which has no floor."""
         return self.folder / "model.xml"
 
     def joint_index(self, names: Iterable[str]) -> Indices:
-        """Where the joints of these names are in every joint array."""
+        """Return where the joints of these names are in every joint array."""
         return np.array([_index(self.name, "joint", n, self.joint_names) for n in names], dtype=np.intp)
 
     def body_index(self, names: Iterable[str]) -> Indices:
-        """Where the bodies of these names are in every body array."""
+        """Return where the bodies of these names are in every body array."""
         return np.array([_index(self.name, "body", n, self.body_names) for n in names], dtype=np.intp)
 
     def subset_index(self, subset: str) -> Indices:
-        """The joints of a named subset, for example the H1-2's "21"."""
+        """Return the joints of a named subset, for example the H1-2's "21"."""
         if subset not in self.subsets:
             valid = ", ".join(self.subsets) or "none"
             raise ConfigError(f"robot {self.name} has no subset of joints {subset!r}; it has: {valid}")

@@ -1,4 +1,4 @@
-"""What a robot looks like: triangles by body, of its real meshes where they are installed, else of its model."""
+"""A robot's shapes are triangles by body: of its real meshes where they are installed, else of its model."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
 from phuma.robots.meshes import Colour, areas_of, decimate, read_stl, visual_meshes
 from phuma.robots.robot import Robot
-from phuma.rotations import Array
 
 CHORD = 0.0025  # m: how far a round shape's triangles may lie below its surface
 CELLS = (0.01, 0.015, 0.022)  # m: grids for heavy meshes, the finest on which the robot is light is taken
@@ -28,7 +28,7 @@ _KEPT: dict[Path, dict[str, tuple[Shape, ...]]] = {}
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """A surface of one colour on a body."""
+    """A shape is a surface of one colour on a body."""
 
     vertices: Array
     """(V, 3) float32, m in the body's frame; faces share them only where they meet smoothly"""
@@ -39,7 +39,7 @@ class Shape:
 
 
 class Part(NamedTuple):
-    """One geom or mesh in its body's frame."""
+    """A part is one geom or mesh in its body's frame."""
 
     vertices: Array
     """(V, 3)"""
@@ -50,7 +50,10 @@ class Part(NamedTuple):
 
 
 def robot_shapes(robot: Robot) -> dict[str, tuple[Shape, ...]]:
-    """The shapes of every body, at most one a colour; kept by the robot's folder, as meshes take a second to read."""
+    """Return the shapes of every body, at most one per colour.
+
+    They are kept by the robot's folder, as it takes a second to make them of meshes.
+    """
     if robot.folder not in _KEPT:
         _KEPT[robot.folder] = {body: _shapes(parts) for body, parts in _parts(robot).items()}
     return _KEPT[robot.folder]
@@ -61,28 +64,28 @@ def _parts(robot: Robot) -> dict[str, list[Part]]:
     if meshes is None:
         return _model_parts(robot)
     out: dict[str, list[Part]] = {}
-    for body, placed in meshes.items():
+    for body, own in meshes.items():
         out[body] = []
-        for mesh in placed:
+        for mesh in own:
             triangles = mesh.pos + rot.rotate(mesh.quat, read_stl(mesh.file))
             out[body].append(_soup(triangles, mesh.colour))
     return _lightened(out)
 
 
 def _model_parts(robot: Robot) -> dict[str, list[Part]]:
-    """Of the geoms in the MJCF that are for the eye."""
+    """Return the geoms in the MJCF that are for the eye."""
     import mujoco
 
     model = mujoco.MjModel.from_xml_path(str(robot.model_file))
     out: dict[str, list[Part]] = {name: [] for name in robot.body_names}
     for g in _seen(model):
         kind, colour = int(model.geom_type[g]), _colour(model, g)
-        turn = rot.to_matrix(model.geom_quat[g])
+        matrix = rot.to_matrix(model.geom_quat[g])
         if kind == int(mujoco.mjtGeom.mjGEOM_MESH):
-            part = _soup(_mesh(model, int(model.geom_dataid[g])) @ turn.T + model.geom_pos[g], colour)
+            part = _soup(_mesh(model, int(model.geom_dataid[g])) @ matrix.T + model.geom_pos[g], colour)
         else:
             vertices, faces = _primitive(kind, model.geom_size[g])
-            part = Part(vertices @ turn.T + model.geom_pos[g], faces, colour, convex=True)
+            part = Part(vertices @ matrix.T + model.geom_pos[g], faces, colour, convex=True)
         out[model.body(int(model.geom_bodyid[g])).name].append(part)
     return _lightened(out)
 
@@ -175,7 +178,7 @@ def _soup(triangles: Array, colour: Colour) -> Part:
 
 
 def _lightened(parts: dict[str, list[Part]]) -> dict[str, list[Part]]:
-    """Meshes on the finest grid on which the whole robot is light."""
+    """Return meshes on the finest grid on which the whole robot is light."""
     out = parts
     for cell in CELLS if _triangles(parts) > MOST else (WELD,):
         out = {body: [p if p.convex else _coarse(p, cell) for p in those] for body, those in parts.items()}
@@ -195,7 +198,7 @@ def _coarse(part: Part, cell: float) -> Part:
 
 
 def _shapes(parts: list[Part]) -> tuple[Shape, ...]:
-    """The parts of a body as one shape a colour, without what cannot be seen."""
+    """Return the parts of a body as one shape per colour, without what cannot be seen."""
     if not parts:
         return ()
     starts = np.cumsum([0] + [len(part.vertices) for part in parts])
@@ -224,7 +227,7 @@ def _hidden(vertices: Array, faces: Array, parts: list[Part]) -> Array:
 
 
 def _creased(vertices: Array, faces: Array, colour: Colour) -> Shape:
-    """Vertices are parted along sharp edges: whoever draws smoothly keeps them sharp.
+    """Part vertices along sharp edges: whoever draws smoothly keeps them sharp.
 
     Corners k of all faces (3 F of them) that lie in one vertex stay together if a way from face to face, across smooth
     edges only, leads from one to the other.

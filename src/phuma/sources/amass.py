@@ -1,4 +1,4 @@
-"""What the two layouts of AMASS share: path, rate, shape and gender beside the rotations."""
+"""The two layouts of AMASS share path, rate, shape and gender beside the rotations."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from phuma.body.choice import Model, SmplShape
 from phuma.body.smplx import GENDERS
-from phuma.files.arrays import load_npz
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
+from phuma.io.npz import load_npz
+from phuma.io.probe import Probe
 from phuma.sources.reader import ReadCfg
 from phuma.sources.smpl import Layout, SmplData, expect_shape, one_number, one_shape, one_text, to_motion
 
@@ -21,7 +21,7 @@ MODELS: dict[str, Model] = {"smplx": "smplx", "smplh": "smplh", "smpl": "smpl"}
 
 
 def read_amass(probe: Probe, layout: Layout, rotvecs: NDArray[Any], model: Model, cfg: ReadCfg) -> HumanMotion:
-    """A motion of rotvecs (T, 66) with what the file has beside them; `model` unless the file names another."""
+    """Return a motion of rotvecs (T, 66) with what the file has beside them; `model` unless the file names another."""
     path = probe.path
     expect_shape(path, "trans", probe.arrays["trans"].shape, (len(rotvecs), 3))
     extra = _optional(probe, ("betas", "gender", "surface_model_type", "licence", "redistributable", *RATES))

@@ -1,4 +1,7 @@
-"""AMASS in SMPL+H, `*_poses.npz`: poses of 156 columns (root 3, body 63, hands 90) and trans; z-up."""
+"""AMASS in SMPL+H is read and written: `*_poses.npz`, z-up.
+
+It holds trans and poses of 156 columns: root 3, body 63, hands 90.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ import os
 
 import numpy as np
 
-from phuma.files.arrays import load_npz
-from phuma.files.atomic import save_npz
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
+from phuma.io.atomic import save_npz
+from phuma.io.npz import load_npz
+from phuma.io.probe import Probe
 from phuma.sources import amass_smplx
 from phuma.sources.amass import BETAS, LICENCE, read_amass
 from phuma.sources.reader import ReadCfg
@@ -21,18 +24,20 @@ COLUMNS = 156
 
 
 def recognises(probe: Probe) -> bool:
+    """Return whether the file is AMASS in SMPL+H."""
     arrays = probe.arrays
     return "poses" in arrays and "trans" in arrays and not amass_smplx.recognises(probe)
 
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
+    """Return the one person of the recording."""
     expect_shape(probe.path, "poses", probe.arrays["poses"].shape, ("frames", COLUMNS))
     rotvecs = load_npz(probe.path, ["poses"])["poses"][:, :66]
     return [read_amass(probe, LAYOUT, rotvecs, "smplh", cfg)]
 
 
 def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:
-    """A motion in this layout: hands at rest, and no shape, as no body here is SMPL+H's."""
+    """Write a motion in this layout: hands at rest, and no shape, as no body here is SMPL+H's."""
     trans, rotvecs = from_motion(motion, LAYOUT.up)
     n = len(motion)
     save_npz(

@@ -1,4 +1,7 @@
-"""AMASS in SMPL-X, `*_stageii.npz`: trans, root_orient and pose_body, or all poses in 165 columns; z-up."""
+"""AMASS in SMPL-X is read and written: `*_stageii.npz`, z-up.
+
+It holds trans, root_orient and pose_body, or all poses in 165 columns.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,10 @@ import os
 
 import numpy as np
 
-from phuma.files.arrays import load_npz
-from phuma.files.atomic import save_npz
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
+from phuma.io.atomic import save_npz
+from phuma.io.npz import load_npz
+from phuma.io.probe import Probe
 from phuma.sources.amass import BETAS, LICENCE, read_amass
 from phuma.sources.reader import ReadCfg
 from phuma.sources.smpl import Layout, beside, betas_of, expect_shape, from_motion
@@ -21,18 +24,20 @@ PARTS = ("root_orient", "pose_body")
 
 
 def recognises(probe: Probe) -> bool:
+    """Return whether the file is AMASS in SMPL-X."""
     arrays = probe.arrays
     in_one = "poses" in arrays and arrays["poses"].shape[1:] == (COLUMNS,)
     return "trans" in arrays and (in_one or all(part in arrays for part in PARTS))
 
 
 def is_shape_only(probe: Probe) -> bool:
-    """Whether the file is the shape of a person without a motion, as AMASS has beside its recordings."""
+    """Return whether the file is the shape of a person without a motion, as AMASS has beside its recordings."""
     arrays = probe.arrays
     return "betas" in arrays and not any(name in arrays for name in ("poses", "trans", *PARTS))
 
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
+    """Return the one person of the recording."""
     arrays, path = probe.arrays, probe.path
     if all(part in arrays for part in PARTS):
         expect_shape(path, "root_orient", arrays["root_orient"].shape, ("frames", 3))
@@ -45,7 +50,7 @@ def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
 
 
 def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:
-    """A motion in this layout: hands, jaw and eyes at rest."""
+    """Write a motion in this layout: hands, jaw and eyes at rest."""
     trans, rotvecs = from_motion(motion, LAYOUT.up)
     n = len(motion)
     save_npz(

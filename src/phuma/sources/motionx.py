@@ -1,4 +1,6 @@
-"""Motion-X, `.npy` of 322 columns: root 0:3, body 3:66, hands and face, trans 309:312, betas 312:322; y-up, 30 Hz.
+"""Motion-X is read and written: `.npy` of 322 columns, y-up, 30 Hz.
+
+The columns are root 0:3, body 3:66, hands and face, trans 309:312, betas 312:322.
 
 Its AMASS part was turned to y-up without regard to the rest pelvis, which shifts a recording by a constant: harmless,
 as the ground is found anew.
@@ -11,10 +13,10 @@ import os
 import numpy as np
 
 from phuma.body.choice import SmplShape
-from phuma.files.arrays import load_npy
-from phuma.files.atomic import save_npy
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
+from phuma.io.atomic import save_npy
+from phuma.io.npz import load_npy
+from phuma.io.probe import Probe
 from phuma.sources.reader import ReadCfg
 from phuma.sources.smpl import Layout, SmplData, betas_of, from_motion, one_shape, to_motion
 
@@ -27,17 +29,19 @@ TRANS, BETAS = slice(309, 312), slice(312, 322)
 
 
 def recognises(probe: Probe) -> bool:
+    """Return whether the file is Motion-X."""
     return probe.kind == "npy" and probe.arrays[""].shape[1:] == (COLUMNS,)
 
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
+    """Return the one person of the recording."""
     rows = load_npy(probe.path)
     shape = SmplShape("smplx", one_shape(probe.path, rows[:, BETAS]))
     return [to_motion(probe.path, LAYOUT, SmplData(rows[:, TRANS], rows[:, :66], None, shape), cfg)]
 
 
 def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:
-    """A motion in this layout, which has no place for the rate: hands and face at rest."""
+    """Write a motion in this layout, which has no column for the rate: hands and face at rest."""
     rows = np.zeros((len(motion), COLUMNS), dtype=np.float32)
     rows[:, TRANS], rows[:, :66] = from_motion(motion, LAYOUT.up)
     rows[:, BETAS] = betas_of(motion, 10)

@@ -1,4 +1,7 @@
-"""PHUMA's people, `.npy`: trans 0:3, root 3:6, body 6:69; with 73 columns contacts, with 79 betas; y-up, 30 Hz."""
+"""PHUMA's people are read and written: `.npy` of 69, 73 or 79 columns, y-up, 30 Hz.
+
+The columns are trans 0:3, root 3:6, body 6:69; with 73 of them contacts follow, with 79 betas.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,10 @@ import os
 import numpy as np
 
 from phuma.body.choice import SmplShape
-from phuma.files.arrays import load_npy
-from phuma.files.atomic import save_npy
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.core.human_motion import HumanMotion
+from phuma.io.atomic import save_npy
+from phuma.io.npz import load_npy
+from phuma.io.probe import Probe
 from phuma.sources.reader import ReadCfg
 from phuma.sources.smpl import Layout, SmplData, betas_of, from_motion, one_shape, to_motion
 
@@ -20,10 +23,12 @@ POSE, WITH_CONTACT, WITH_BETAS = 69, 73, 79
 
 
 def recognises(probe: Probe) -> bool:
+    """Return whether the file is one of PHUMA's people."""
     return probe.kind == "npy" and probe.arrays[""].shape[1:] in ((POSE,), (WITH_CONTACT,), (WITH_BETAS,))
 
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
+    """Return the one person of the recording."""
     rows = load_npy(probe.path)
     betas = one_shape(probe.path, rows[:, POSE:]) if rows.shape[1] == WITH_BETAS else None
     # Contacts are measured anew: with 73 columns the last four go unread.
@@ -32,7 +37,7 @@ def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
 
 
 def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:
-    """A motion in this layout, which has no place for the rate: betas too when the body is SMPL-X's."""
+    """Write a motion in this layout, which has no column for the rate: betas too when the body is SMPL-X's."""
     trans, rotvecs = from_motion(motion, LAYOUT.up)
     columns = [trans, rotvecs]
     if motion.body.name.startswith("smplx:"):

@@ -1,4 +1,4 @@
-"""What every reader of recordings has in common.
+"""Every reader of recordings has the same shape.
 
 A reader is a module of this package with three names: `FORMAT`, `recognises(probe)` and `read(probe, cfg)`. Axes, units
 and rates are settled there; what comes out is z-up, in metres, with its true rate. Adding a format is adding one such
@@ -12,18 +12,18 @@ from math import inf, isfinite
 from pathlib import Path
 from typing import Protocol
 
+from phuma.core.human_motion import HumanMotion
 from phuma.errors import ConfigError
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.io.probe import Probe
 
 
 @dataclass(frozen=True)
 class ReadCfg:
-    """How recordings are read."""
+    """Choose how recordings are read."""
 
     body: str = "open"
     """Whose body SMPL data is put on: `open` (from tables, fitted to each recording) or `smplx:FILE_OR_FOLDER` (your
-    licensed SMPL-X model, .npz or .pkl; a folder may hold one file a gender). BVH brings its own skeleton."""
+    licensed SMPL-X model, .npz or .pkl; a folder may hold one file per gender). BVH brings its own skeleton."""
     fps: float | None = None
     """The recording's true frame rate, where the file has none or a wrong one"""
     start: float | None = None
@@ -35,22 +35,25 @@ class ReadCfg:
 
     def __post_init__(self) -> None:
         if self.fps is not None and not 5 <= self.fps <= 1000:
-            raise ConfigError(f"a frame rate of {self.fps:g}; expected between 5 and 1000 frames a second")
+            raise ConfigError(f"a frame rate of {self.fps:g} Hz; expected between 5 and 1000 Hz")
         start, end = 0.0 if self.start is None else self.start, inf if self.end is None else self.end
         if not (isfinite(start) and 0 <= start < end):
             raise ConfigError(f"from {start:g} s to {end:g} s is no part of a recording; expected 0 <= start < end")
 
 
 class Reader(Protocol):
-    """The shape of a reader module."""
+    """A reader module has these names."""
 
     FORMAT: str
     """Short name, for example `amass-smplx`"""
 
     def recognises(self, probe: Probe) -> bool:
-        """Whether the file's content, not its name, is of this format. Reads headers only."""
+        """Return whether the file's content, not its name, is of this format. Only headers are read."""
         ...
 
     def read(self, probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
-        """The people in the recording, at the file's own rate, uncut: `registry.read_all` applies start and end."""
+        """Return the people in the recording, at the file's own rate, uncut.
+
+        `registry.read_all` applies start and end.
+        """
         ...

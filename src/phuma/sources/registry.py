@@ -1,4 +1,4 @@
-"""The readers there are, and how a file finds its own."""
+"""The registry lists the readers, and finds the one for a file."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from phuma.clipfile import is_clip
+from phuma.core.human_motion import HumanMotion
 from phuma.errors import PhumaError, ReadError
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion
+from phuma.formats.clip_file import is_clip
+from phuma.io.names import unique_name
+from phuma.io.probe import Probe
 from phuma.sources import amass_smplh, amass_smplx, bvh, motionx, phuma_human
 from phuma.sources.reader import ReadCfg, Reader
 
@@ -20,7 +21,7 @@ SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt"}
 
 
 class Recording(NamedTuple):
-    """A file to read, and the name it goes by in outputs."""
+    """A recording is a file to read, and the name it goes by in outputs."""
 
     path: Path
     name: str
@@ -30,7 +31,7 @@ class Recording(NamedTuple):
 
 
 def recognise(probe: Probe) -> Reader:
-    """The reader for a file's content, or an error that says what it looks like and what is known."""
+    """Return the reader for a file's content, or raise an error that says what it seems to be and what is known."""
     if probe.kind == "empty":
         raise ReadError(probe.path, "is empty")
     for reader in READERS:
@@ -45,7 +46,7 @@ def recognise(probe: Probe) -> Reader:
 
 
 def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[HumanMotion]:
-    """Every person in a recording, at the file's own rate; see `read`."""
+    """Return every person in a recording, at the file's own rate; see `read`."""
     cfg = cfg or ReadCfg()
     probe = Probe(Path(path))
     motions = recognise(probe).read(probe, cfg)
@@ -58,7 +59,7 @@ def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[H
 
 
 def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotion:
-    """The person in a recording of one, as a HumanMotion: z-up, metres, at the file's own rate.
+    """Return the person in a recording of one, as a HumanMotion: z-up, metres, at the file's own rate.
 
     The format is recognised by content. `cfg` says whose body SMPL data is put on, the true rate where the file has
     none, and which part to take; what the reader had to decide is in `motion.provenance.notes`.
@@ -77,7 +78,7 @@ def find_recordings(
     leave_out: str | os.PathLike[str] | None = None,
     suffixes: Collection[str] = SUFFIXES,
 ) -> list[Recording]:
-    """Files as they are named; folders searched through, in order of path, but for what lies below `leave_out`.
+    """Find recordings: files as they are named; folders searched through, in order of path, but for `leave_out`.
 
     Names are unique, also where upper and lower case are the same.
     """
@@ -94,17 +95,13 @@ def find_recordings(
             names = [(source, source.stem)]
         for path, name in names:
             name = "/".join(part if part.strip(".") else "_" for part in name.split("/"))
-            unique, n = name, 1
-            while unique.lower() in taken:
-                n += 1
-                unique = f"{name}~{n}"
-            taken.add(unique.lower())
-            found.append(Recording(path, unique, source if source.is_dir() else source.parent))
+            found.append(Recording(path, unique_name(name, taken), source if source.is_dir() else source.parent))
     return found
 
 
 def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Collection[str]) -> list[Path]:
-    """Candidates below a folder: by suffix, not hidden, not a body's shape without a motion (AMASS has those).
+    """Return the candidates below a folder: by suffix, not hidden, not a body's shape without a motion (AMASS has
+    those).
 
     Linked folders are followed, each folder once, so that a loop of links ends.
     """

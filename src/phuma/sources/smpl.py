@@ -1,7 +1,7 @@
-"""What the readers and writers of SMPL's family share: rotation vectors, a translation, and whose shape it is.
+"""The readers and writers of SMPL's family share rotation vectors, a translation, and whose shape it is.
 
 The model moves a vertex v by R_0 (v - J_0) + J_0 + trans: the pelvis is at J_0 + trans, where J_0 is the rest pelvis of
-the body. Layouts differ in which axis is up: z as here, or y, turned by (x, y, z) -> (z, x, y).
+the body. Layouts differ in which axis is up: z as here, or y, rotated by (x, y, z) -> (z, x, y).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from phuma import rotations as rot
-from phuma.arrays import checked, checked_fps
 from phuma.body.choice import SmplShape, choose_body
+from phuma.core import rotations as rot
+from phuma.core.arrays import checked, checked_fps
+from phuma.core.human_motion import HumanMotion
+from phuma.core.provenance import Provenance
+from phuma.core.rotations import Array
+from phuma.core.skeleton import N_JOINTS, REST_TO_WORLD
 from phuma.errors import ConfigError, PhumaError, ReadError
-from phuma.motion import HumanMotion, Provenance
-from phuma.rotations import Array
-from phuma.skeleton import N_JOINTS, REST_TO_WORLD
 from phuma.sources.reader import ReadCfg
 
 Up = Literal["y", "z"]
@@ -30,7 +31,7 @@ MAX_BETA = 50.0
 
 @dataclass(frozen=True)
 class Layout:
-    """What is the same for all files of a format."""
+    """A layout is what is the same for all files of a format."""
 
     format: str
     up: Up
@@ -42,7 +43,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class SmplData:
-    """A recording as its file has it."""
+    """This is a recording as its file has it."""
 
     trans: NDArray[Any]
     """(T, 3) metres"""
@@ -58,7 +59,7 @@ class SmplData:
 
 
 def to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> HumanMotion:
-    """The recording in the world, on the body that `cfg` asks for."""
+    """Return the recording in the world, on the body that `cfg` asks for."""
     try:
         return _to_motion(path, layout, data, cfg)
     except (ReadError, ConfigError):
@@ -98,7 +99,7 @@ def _to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> Huma
 
 
 def from_motion(motion: HumanMotion, up: Up) -> tuple[Array, Array]:
-    """The reverse, for writers: translation (T, 3) and rotation vectors (T, 66) in a layout with that axis up."""
+    """Return translation (T, 3) and rotation vectors (T, 66) of a motion in a layout with that axis up, for writers."""
     to_layout = rot.conjugate(REST_TO_WORLD) if up == "y" else rot.IDENTITY
     quat = motion.joint_quat.copy()
     quat[:, 0] = rot.multiply(to_layout, quat[:, 0])
@@ -107,7 +108,7 @@ def from_motion(motion: HumanMotion, up: Up) -> tuple[Array, Array]:
 
 
 def beside(motion: HumanMotion) -> dict[str, Any]:
-    """What a written file says of its source: a licence of its own, where that is known, goes before the layout's."""
+    """Return what a written file says of its source: a licence of its own, where known, goes before the layout's."""
     origin = motion.provenance
     if origin.licence == "unknown":
         return {}
@@ -116,7 +117,7 @@ def beside(motion: HumanMotion) -> dict[str, Any]:
 
 
 def betas_of(motion: HumanMotion, count: int) -> Array:
-    """(count,) the first betas of an SMPL-X body; zeros for a body of any other kind, which has none."""
+    """Return the first betas (count,) of an SMPL-X body; zeros for a body of any other kind, which has none."""
     betas = np.zeros(count)
     if motion.body.name.startswith("smplx:"):
         own = list(motion.body.shape.values())[:count]
@@ -127,7 +128,7 @@ def betas_of(motion: HumanMotion, count: int) -> Array:
 def numbers(
     name: str, value: NDArray[Any], shape: tuple[int | str, ...], limit: float, hint: str = "the file is damaged"
 ) -> Array:
-    """`value` as floats of `shape`, all within the limit."""
+    """Return `value` as floats of `shape`, all within the limit."""
     if value.dtype.kind not in "biuf":
         raise PhumaError(f"{name} is of type {value.dtype}; expected numbers")
     with np.errstate(all="ignore"):  # of strange bit patterns
@@ -139,24 +140,24 @@ def numbers(
 
 
 def _rate(layout: Layout, fps: float | None, cfg: ReadCfg) -> tuple[float, tuple[str, ...]]:
-    """Frames a second and a note where that is an assumption; a rate that the user gives goes before the file's."""
+    """Return the rate in Hz and a note where it is an assumption; a rate that the user gives goes before the file's."""
     if cfg.fps is not None:
         return checked_fps(cfg.fps), ()
     if fps is not None:
         return checked_fps(fps), ()
     if layout.assumed_fps is None:
         raise PhumaError("has no frame rate; give it with --fps")
-    return layout.assumed_fps, (f"{layout.assumed_fps:g} frames a second assumed: {layout.format} files hold no rate",)
+    return layout.assumed_fps, (f"{layout.assumed_fps:g} Hz assumed: {layout.format} files hold no rate",)
 
 
 def expect_shape(path: Path, name: str, found: tuple[int, ...], wanted: tuple[int | str, ...]) -> None:
-    """An error unless the shapes agree; a word stands for any length."""
+    """Raise an error unless the shapes agree; a word stands for any length."""
     if len(found) != len(wanted) or any(isinstance(w, int) and w != n for w, n in zip(wanted, found)):
         raise ReadError(path, f"{name} has shape {found}; expected ({', '.join(map(str, wanted))})")
 
 
 def one_number(path: Path, name: str, value: NDArray[Any]) -> float:
-    """A scalar that may come wrapped in an array of one."""
+    """Return a scalar that may come wrapped in an array of one."""
     if value.size != 1 or value.dtype.kind not in "biuf":
         raise ReadError(path, f"{name} has shape {value.shape} of {value.dtype}; expected one number")
     with np.errstate(all="ignore"):
@@ -164,7 +165,7 @@ def one_number(path: Path, name: str, value: NDArray[Any]) -> float:
 
 
 def one_text(value: NDArray[Any]) -> str:
-    """A word in lower case, from text or bytes; empty when it is none."""
+    """Return a word in lower case, from text or bytes; empty when it is none."""
     if value.size != 1 or value.dtype.kind not in "SU":
         return ""
     word = value.reshape(())[()]
@@ -174,7 +175,10 @@ def one_text(value: NDArray[Any]) -> str:
 
 
 def one_shape(path: Path, betas: NDArray[Any]) -> Array | None:
-    """(B,) betas of a person, from one row or one a frame, of which the middle counts; None where there is none."""
+    """Return the betas (B,) of a person, from one row or one per frame, of which the middle counts.
+
+    It is None where there are no betas.
+    """
     if betas.dtype.kind not in "biuf" or betas.ndim not in (1, 2):
         raise ReadError(path, f"betas has shape {betas.shape} of {betas.dtype}; expected (betas,) or (frames, betas)")
     if not betas.size:

@@ -1,4 +1,4 @@
-"""Positions and rotations of a BVH skeleton's joints, in the file's own axes and units."""
+"""Positions and rotations of a BVH skeleton's joints are computed in the file's own axes and units."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.rotations import Array
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
 from phuma.sources.bvh.parse import BvhJoint
 
 
 def needed_joints(joints: Sequence[BvhJoint], wanted: Iterable[int]) -> list[int]:
-    """The wanted joints and all above them, parents first."""
+    """Return the wanted joints and all above them, parents first."""
     need: set[int] = set()
     for i in wanted:
         while i >= 0 and i not in need:
@@ -24,28 +24,28 @@ def needed_joints(joints: Sequence[BvhJoint], wanted: Iterable[int]) -> list[int
 def forward(
     joints: Sequence[BvhJoint], need: Sequence[int], values: Array
 ) -> tuple[dict[int, Array], dict[int, Array]]:
-    """World positions (T, 3) and rotations (T, 4) wxyz of the needed joints for rows of channel values (T, C).
+    """Return world positions (T, 3) and rotations (T, 4) wxyz of the needed joints for rows of channel values (T, C).
 
-    Rotations apply in the order of the channels, the last one first. Position channels stand in for the offset.
+    Rotations apply in the order of the channels, the last one first. Position channels replace the offset.
     """
     position: dict[int, Array] = {}
     rotation: dict[int, Array] = {}
     for i in need:
         j = joints[i]
-        place = np.broadcast_to(np.array(j.offset), (len(values), 3))
-        local: Array | None = None
+        local_pos = np.broadcast_to(np.array(j.offset), (len(values), 3))
+        local_rot: Array | None = None
         for c, (kind, axis) in enumerate(j.channels):
             column = values[:, j.first_channel + c].astype(np.float64)
             if kind == "position":
-                place = place.copy() if not place.flags.writeable else place
-                place[:, axis] = column
+                local_pos = local_pos.copy() if not local_pos.flags.writeable else local_pos
+                local_pos[:, axis] = column
             else:
-                turn = rot.from_axis("xyz"[axis], np.radians(column))
-                local = turn if local is None else rot.multiply(local, turn)
+                axis_rot = rot.from_axis("xyz"[axis], np.radians(column))
+                local_rot = axis_rot if local_rot is None else rot.multiply(local_rot, axis_rot)
         if j.parent < 0:
-            position[i] = place
-            rotation[i] = np.tile(rot.IDENTITY, (len(values), 1)) if local is None else local
+            position[i] = local_pos
+            rotation[i] = np.tile(rot.IDENTITY, (len(values), 1)) if local_rot is None else local_rot
         else:
-            position[i] = position[j.parent] + rot.rotate(rotation[j.parent], place)
-            rotation[i] = rotation[j.parent] if local is None else rot.multiply(rotation[j.parent], local)
+            position[i] = position[j.parent] + rot.rotate(rotation[j.parent], local_pos)
+            rotation[i] = rotation[j.parent] if local_rot is None else rot.multiply(rotation[j.parent], local_rot)
     return position, rotation

@@ -1,4 +1,4 @@
-"""Which joint of a BVH skeleton is which joint of ours, by names and by the tree.
+"""Joints of a BVH skeleton are matched to ours by names and by the tree.
 
 Names differ between packages (CMU, LaFAN1, Mixamo, Xsens, SOMA, SMPL, ...), and the same name means different joints:
 LeftLeg is the shin in CMU and the thigh in SOMA; LeftShoulder is the collar in Mixamo and the shoulder in Xsens. The
@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from phuma.core.skeleton import INDEX, JOINTS
 from phuma.errors import ConfigError, ReadError
-from phuma.skeleton import INDEX, JOINTS
 from phuma.sources.bvh.parse import BvhJoint
 
 # From the end of the limb upwards: our joint, and the words that name it.
@@ -36,7 +36,7 @@ REQUIRED = tuple(f"{side}_{j}" for side in ("left", "right") for j in ("hip", "k
 
 @dataclass(frozen=True)
 class JointMap:
-    """What a user's `--joint-map` file settles."""
+    """A joint map is what a user's `--joint-map` file settles."""
 
     joints: dict[str, str] = field(default_factory=dict)
     """our joint -> name in the file"""
@@ -68,7 +68,10 @@ def load_joint_map(path: Path) -> JointMap:
 
 
 def side_and_word(name: str) -> tuple[str, str]:
-    """("left" | "right" | "", the rest in lower case without digits): `mixamorig:LeftUpLeg` is ("left", "upleg")."""
+    """Return the side ("left", "right" or "") and the rest of a name in lower case without digits.
+
+    `mixamorig:LeftUpLeg` is ("left", "upleg").
+    """
     name = re.split(r"[:|/]", name)[-1]
     tokens = [t.lower() for t in re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)]
     sides = {"l": "left", "left": "left", "r": "right", "right": "right"}
@@ -85,7 +88,7 @@ def side_and_word(name: str) -> tuple[str, str]:
 
 
 def match_joints(path: Path, joints: Sequence[BvhJoint], given: JointMap) -> dict[int, int]:
-    """Our joint index -> file joint index. Spine joints, neck, toes, wrists and collars may be missing."""
+    """Return the file's joint index by our joint index. Spine joints, neck, toes, wrists and collars may be missing."""
     found = _given(path, joints, given)
     words = [side_and_word(j.name) for j in joints]
     for side in ("left", "right"):

@@ -1,4 +1,4 @@
-"""The BVH file itself: a hierarchy of joints with channels, and a table of numbers, one row a frame."""
+"""A BVH file is parsed into a hierarchy of joints with channels, and a table of numbers with one row per frame."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import TextIO
 
 import numpy as np
 
+from phuma.core.rotations import Array
 from phuma.errors import ReadError
-from phuma.rotations import Array
 
 BLOCK = 4096  # rows parsed at a time
 MAX_JOINTS = 1000
@@ -26,7 +26,7 @@ _LOWER = {name.lower(): value for name, value in CHANNELS.items()}
 
 @dataclass(frozen=True)
 class BvhJoint:
-    """One joint of the hierarchy."""
+    """A BVH joint is one joint of the hierarchy."""
 
     name: str
     parent: int
@@ -42,7 +42,7 @@ class BvhJoint:
 
 @dataclass(frozen=True)
 class BvhFile:
-    """A parsed file."""
+    """A BVH file is a hierarchy and its rows."""
 
     joints: tuple[BvhJoint, ...]
     values: Array
@@ -54,7 +54,7 @@ class BvhFile:
 
     @property
     def fps(self) -> float:
-        """1 / frame time; a whole number where the printed digits are those of a whole number's (.0083333 is 120)."""
+        """Return 1 / frame time, in Hz; a whole number where the printed digits are those of one (.0083333 is 120)."""
         rate = 1.0 / float(self.frame_time)
         whole = round(rate)
         _, _, decimals = self.frame_time.partition(".")
@@ -170,7 +170,7 @@ def _motion_header(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[int, s
     except ValueError:
         seconds = float("nan")
     if not 5e-4 <= seconds <= 1.0:
-        raise ReadError(path, f"Frame Time is {time[1][:40]}; expected seconds a frame, between 0.0005 and 1")
+        raise ReadError(path, f"Frame Time is {time[1][:40]}; expected seconds per frame, between 0.0005 and 1")
     return int(frames[1]), time[1]
 
 

@@ -1,4 +1,4 @@
-"""From a BVH file to a motion on the recording's own skeleton."""
+"""A BVH file becomes a motion on the recording's own skeleton."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from phuma import rotations as rot
+from phuma.core import rotations as rot
+from phuma.core.human_motion import HumanMotion
+from phuma.core.provenance import Provenance
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, N_JOINTS, PARENTS, REST_TO_WORLD
 from phuma.errors import PhumaError, ReadError
-from phuma.files.probe import Probe
-from phuma.motion import HumanMotion, Provenance
-from phuma.rotations import Array
-from phuma.skeleton import INDEX, N_JOINTS, PARENTS, REST_TO_WORLD
+from phuma.io.probe import Probe
 from phuma.sources.bvh import rest
 from phuma.sources.bvh.kinematics import forward, needed_joints
 from phuma.sources.bvh.match import JointMap, load_joint_map, match_joints
@@ -28,11 +29,12 @@ JUMP = 0.1  # metres that joints may move on average from one frame to the next
 
 
 def recognises(probe: Probe) -> bool:
+    """Return whether the file is BVH: its text begins with HIERARCHY."""
     return probe.kind == "text" and probe.text.lstrip().upper().startswith("HIERARCHY")
 
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
-    """One person, on a body with the file's own bones."""
+    """Return one person, on a body with the file's own bones."""
     path = probe.path
     given = load_joint_map(cfg.joint_map) if cfg.joint_map else JointMap()
     file = parse_bvh(path)
@@ -96,7 +98,7 @@ def _leg_length(samples: rest.Samples) -> float:
 
 
 def _scale(path: Path, leg: float, given: JointMap) -> tuple[float, str]:
-    """Metres a file unit: the unit in which the legs are a person's."""
+    """Return metres per file unit: the unit in which the legs are a person's."""
     if given.metres_per_unit:
         return given.metres_per_unit, f"units of {given.metres_per_unit:g} m"
     for unit, scale in UNITS.items():

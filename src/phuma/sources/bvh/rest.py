@@ -1,4 +1,4 @@
-"""How a BVH skeleton's joint axes lie in SMPL-X's rest axes.
+"""The joint axes of a BVH skeleton are brought into SMPL-X's rest axes.
 
 For every matched joint j there is a constant rotation K_j from SMPL-X's rest axes into the joint's own, so that the
 joint's rotation from rest is G_j(t) K_j. It comes from a reference pose in which the person stands with arms out, or,
@@ -12,16 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.rotations import Array
-from phuma.skeleton import INDEX, JOINTS, PARENTS
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, JOINTS, PARENTS
 
 LEFT, UP, AHEAD = np.eye(3)
 SNAP_DEGREES = 30.0
 
 
 class Samples(NamedTuple):
-    """The matched joints at some instants, in the file's axes: our joint -> array over S instants."""
+    """Samples are the matched joints at some instants, in the file's axes: our joint -> array over S instants."""
 
     position: dict[int, Array]
     """(S, 3)"""
@@ -29,9 +29,11 @@ class Samples(NamedTuple):
     """(S, 4) wxyz"""
 
     def at(self, name: str) -> Array:
+        """Return the positions (S, 3) of the joint of this name."""
         return self.position[INDEX[name]]
 
     def instant(self, k: int) -> Samples:
+        """Return the sample of one instant."""
         cut = slice(k, k + 1)
         return Samples({j: p[cut] for j, p in self.position.items()}, {j: q[cut] for j, q in self.rotation.items()})
 
@@ -61,7 +63,7 @@ BONES = _bone_targets()
 
 
 def body_axes(pose: Samples) -> Array:
-    """(3, 3) columns left, up, ahead of a standing person, in the file's axes, from hips and neck or shoulders."""
+    """Return columns left, up, ahead (3, 3) of a standing person, in the file's axes, from hips and shoulders."""
     hips = pose.at("left_hip")[0], pose.at("right_hip")[0]
     top = 0.5 * (pose.at("left_shoulder")[0] + pose.at("right_shoulder")[0])
     up = _snap_axis(_unit(top - 0.5 * (hips[0] + hips[1])), 15.0)
@@ -77,7 +79,7 @@ def _snap_axis(v: Array, degrees: float) -> Array:
 
 
 def pose_angles(pose: Samples) -> dict[str, float]:
-    """Degrees between each limb bone and its direction in a T-pose."""
+    """Return the degrees between each limb bone and its direction in a T-pose."""
     axes = body_axes(pose)
     out = {}
     for j, (end, target) in BONES.items():
@@ -88,11 +90,12 @@ def pose_angles(pose: Samples) -> dict[str, float]:
 
 
 def is_t_pose(pose: Samples, degrees: float = 20.0) -> bool:
+    """Return whether every limb bone is within so many degrees of its direction in a T-pose."""
     return max(pose_angles(pose).values()) < degrees
 
 
 def is_standing_pose(pose: Samples) -> bool:
-    """Legs down, arms straight and at the sides or out to them: good enough to turn into a T-pose."""
+    """Return whether legs are down, and arms straight and at the sides or out to them: a T-pose can be made of it."""
     angles = pose_angles(pose)
     axes = body_axes(pose)
     for side in ("left", "right"):
@@ -107,8 +110,11 @@ def is_standing_pose(pose: Samples) -> bool:
 
 
 def axes_from_pose(pose: Samples) -> dict[int, Array]:
-    """K (4,) wxyz of each matched joint, from a reference pose: K = G_ref^-1 B C^-1, where B are the person's axes and
-    C turns each limb bone the short way from where it is in the pose to where it is in a T-pose."""
+    """Return K (4,) wxyz of each matched joint, from a reference pose.
+
+    K = G_ref^-1 B C^-1, where B are the person's axes and C turns each limb bone the short way from where it is in the
+    pose to where it is in a T-pose.
+    """
     axes = rot.from_matrix(body_axes(pose))
     out = {}
     for j, g in pose.rotation.items():
@@ -122,7 +128,7 @@ def axes_from_pose(pose: Samples) -> dict[int, Array]:
 
 
 def axes_from_motion(samples: Samples, up: Array) -> dict[int, Array]:
-    """K of each matched joint, from the motion alone.
+    """Return K of each matched joint, from the motion alone.
 
     Pelvis: left is from hip to hip, up is the mean of the world's up. Trunk, head, wrists and toes: on average aligned
     with the joint below them. Limbs: the bone's direction and the axis about which it bends. Since joint axes are

@@ -1,21 +1,24 @@
-"""The body of a BVH recording: its own bones, with soles laid under its feet."""
+"""The body of a BVH recording has its own bones, with soles laid under its feet."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.body.body import Body
 from phuma.body.open import ANKLE, BALL, BALL_HEIGHT, FOOT, open_body
-from phuma.rotations import Array
-from phuma.skeleton import INDEX, N_JOINTS, PARENTS, POINTS_PER_REGION, REGIONS
+from phuma.core import rotations as rot
+from phuma.core.body import Body
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, N_JOINTS, PARENTS, POINTS_PER_REGION, REGIONS
 from phuma.sources.bvh.rest import Samples
 
 LUMBAR_SHARE = 0.28  # SMPL-X's spine1 lies about so far up the way from pelvis to neck
 
 
 def bvh_body(samples: Samples, axes: dict[int, Array], scale: float) -> Body:
-    """The rest skeleton in SMPL-X's rest axes. A joint that the file lacks is put where it belongs between others."""
+    """Return the rest skeleton in SMPL-X's rest axes.
+
+    A joint that the file lacks is put where it belongs between others.
+    """
     offsets = _offsets(samples, axes, scale)
     joints = np.zeros((N_JOINTS, 3))
     for j in range(1, N_JOINTS):

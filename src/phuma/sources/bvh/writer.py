@@ -1,4 +1,4 @@
-"""Write a motion as BVH: our 22 joints by their names, y-up, centimetres, zero rotations are the T-pose."""
+"""A motion is written as BVH: our 22 joints by their names, y-up, centimetres, zero rotations are the T-pose."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from pathlib import Path
 
 import numpy as np
 
-from phuma import rotations as rot
-from phuma.files.atomic import write_atomic
-from phuma.motion import HumanMotion
-from phuma.rotations import Array
-from phuma.skeleton import JOINTS, N_JOINTS, PARENTS, REST_TO_WORLD
+from phuma.core import rotations as rot
+from phuma.core.human_motion import HumanMotion
+from phuma.core.rotations import Array
+from phuma.core.skeleton import JOINTS, N_JOINTS, PARENTS, REST_TO_WORLD
+from phuma.io.atomic import write_atomic
 
 CENTIMETRES = 100.0
 
 
 def write(path: Path, motion: HumanMotion) -> None:
-    """The motion's joints and its path; the soles have no place in a BVH file."""
+    """Write the motion's joints and its path; a BVH file cannot hold the soles."""
     lines = ["HIERARCHY", *_joint_lines(0, motion.body.offsets * CENTIMETRES, "")]
     to_file = rot.conjugate(REST_TO_WORLD)
     quat = motion.joint_quat.copy()

@@ -1,0 +1,48 @@
+"""The evidence from which an estimator finds the contacts of a recording."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from phuma.contacts.ground import vote_ground
+from phuma.contacts.support import Support, support_of
+from phuma.core.human_motion import HumanMotion
+from phuma.core.rotations import Array
+from phuma.core.smoothing import smooth
+
+LIGHT = 0.3
+"""Cutoff below which motion is kept before accelerations are taken, as a share of the frame rate (9 Hz at 30 Hz): a
+runner's bounce stays"""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """A whole recording at the clips' frame rate, in its own frame. Properties are computed when they are first
+    used."""
+
+    recorded: HumanMotion
+    """The recording before it is smoothed"""
+    motion: HumanMotion
+    """The recording smoothed as clips are"""
+    heights: Array
+    """(T, 88) m, float32, the heights of the sole points of `motion`"""
+    band: float
+    """Distance from the ground in m within which a sole point counts as in contact"""
+    known_ground: float | None = None
+    """Height of the ground in m if the user knows it"""
+
+    @cached_property
+    def ground(self) -> float:
+        """Return the height of the ground in m: as given by the user, else the vote of all sole points."""
+        return vote_ground(self.heights, self.band) if self.known_ground is None else self.known_ground
+
+    @cached_property
+    def light(self) -> HumanMotion:
+        """Return the recording smoothed just enough to take accelerations of it."""
+        return smooth(self.recorded, LIGHT * self.recorded.fps, LIGHT * self.recorded.fps)
+
+    @cached_property
+    def support(self) -> Support:
+        """Return the forces, the corners of the soles and the floor on which they carry, from `light`."""
+        return support_of(self.light, self.known_ground, self.band)

@@ -1,0 +1,68 @@
+"""Compute the force that the ground would have to give for a person to move so: Newton and Euler for 22 point
+masses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from phuma.body.mass import JOINT_WEIGHTS, centre_of_mass
+from phuma.core.body import Pose
+from phuma.core.rotations import Array
+
+GRAVITY = 9.81
+
+
+@dataclass(frozen=True, eq=False)
+class GroundForce:
+    """The force of the ground in every frame, in units of the body's weight."""
+
+    centre: Array
+    """(T, 3) m, the centre of mass c"""
+    vertical: Array
+    """(T,) the vertical force f = c''_z / g + 1"""
+    horizontal: Array
+    """(T, 2) the horizontal force a = c''_xy / g"""
+    spin: Array
+    """(T, 2) m, the shift (-L'_y, L'_x) / g of the force by the angular momentum L about c per mass"""
+
+    def lever(self, floor: float) -> Array:
+        """Return (T, 2) m: the moment that the force must have about the point of the floor below c, as a shift of its
+        point of action times f. A force at p has f (p - c) there, and Euler's law asks for -(c_z - floor) a + spin."""
+        return self.spin - (self.centre[:, 2:] - floor) * self.horizontal
+
+    def frames(self, own: slice) -> GroundForce:
+        """Return the forces of some frames."""
+        return GroundForce(self.centre[own], self.vertical[own], self.horizontal[own], self.spin[own])
+
+    @staticmethod
+    def joined(parts: Sequence[GroundForce]) -> GroundForce:
+        """Return the forces of several parts, one after another in time."""
+        columns = zip(*((p.centre, p.vertical, p.horizontal, p.spin) for p in parts), strict=True)
+        return GroundForce(*(np.concatenate(c) for c in columns))
+
+
+def ground_force(pose: Pose, fps: float) -> GroundForce:
+    """Return the force from poses over T frames; accelerations are second differences, at the ends those of the
+    neighbours.
+
+    With masses w_j at x_j, L = sum_j w_j (x_j - c) x x'_j and so L' = sum_j w_j (x_j - c) x x''_j.
+    """
+    centre = centre_of_mass(pose)
+    acceleration = second_difference(pose.position, fps)
+    turning = np.einsum("tjk,j->tk", np.cross(pose.position - centre[:, None], acceleration), JOINT_WEIGHTS)
+    of_mass = np.einsum("tjk,j->tk", acceleration, JOINT_WEIGHTS)
+    return GroundForce(
+        centre=centre,
+        vertical=of_mass[:, 2] / GRAVITY + 1,
+        horizontal=of_mass[:, :2] / GRAVITY,
+        spin=np.stack([-turning[:, 1], turning[:, 0]], axis=1) / GRAVITY,
+    )
+
+
+def second_difference(x: Array, fps: float) -> Array:
+    """Return (T, ...) the acceleration of x (T, ...) by second differences, T at least 3."""
+    inner = (x[2:] - 2 * x[1:-1] + x[:-2]) * fps**2
+    return np.concatenate([inner[:1], inner, inner[-1:]])

@@ -1,0 +1,57 @@
+"""Check the arrays that the frozen types are given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from phuma.errors import PhumaError
+
+
+def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
+    """Return `value` as a read-only float array of `shape` (a word stands for any length), or raise an error that says
+    why not."""
+    array = np.asarray(value, dtype=dtype)
+    fits = array.ndim == len(shape) and all(isinstance(s, str) or s == n for s, n in zip(shape, array.shape))
+    if not fits:
+        wanted = ", ".join(map(str, shape))
+        raise PhumaError(f"{name} has shape {array.shape}; expected ({wanted})")
+    if not np.isfinite(array).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise PhumaError(f"{name} holds {array[where]} at index {where}; every value must be finite")
+    if array.flags.writeable and array is value:
+        array = array.copy()  # else whoever made it could still change it
+    array = array.view()
+    array.flags.writeable = False
+    return array
+
+
+def checked_unit(
+    name: str, value: Any, shape: tuple[int | str, ...], tolerance: float = 1e-3, dtype: DTypeLike = np.float64
+) -> NDArray[Any]:
+    """Return `value` as a read-only array of unit quaternions wxyz in the last axis, or raise an error that says why
+    not."""
+    array = checked(name, value, shape, dtype)
+    norms = np.sqrt(np.einsum("...i,...i->...", array, array))  # without a copy of the squares
+    off = np.abs(norms - 1) > tolerance
+    if off.any():
+        where = tuple(int(i) for i in np.argwhere(off)[0])
+        raise PhumaError(f"{name} at index {where} has length {norms[where]:.4g}; quaternions must have length 1")
+    return array
+
+
+def checked_fps(value: float) -> float:
+    """Return a frame rate in Hz that a recording of a person can have, or raise an error."""
+    fps = float(value)
+    if not (np.isfinite(fps) and 5.0 <= fps <= 1000.0):
+        raise PhumaError(f"a frame rate of {fps:g} is not plausible; expected between 5 and 1000 Hz")
+    return fps
+
+
+def same_length(what: str, *arrays: NDArray[Any] | None) -> None:
+    """Check that all arrays have the same number of frames, at least 1; None stands for an array that is not there."""
+    lengths = [len(array) for array in arrays if array is not None]
+    if len(set(lengths)) != 1 or not lengths[0]:
+        raise PhumaError(f"arrays of {what} have {lengths} frames; they need the same number, at least 1")

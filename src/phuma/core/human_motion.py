@@ -1,0 +1,107 @@
+"""The motion of a human: rotations over a body, a path of the pelvis, and where it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from phuma.core import rotations as rot
+from phuma.core.arrays import checked, checked_fps, checked_unit
+from phuma.core.body import Body, Pose
+from phuma.core.provenance import Provenance
+from phuma.core.rotations import Array
+from phuma.core.skeleton import MIRROR_JOINTS, N_JOINTS, REST_TO_WORLD
+from phuma.errors import PhumaError
+
+_MIRROR_LOCAL = np.array([1.0, 1.0, -1.0, -1.0])  # a turn seen in a mirror across rest x
+_MIRROR_WORLD = np.array([1.0, -1.0, 1.0])  # left and right are world y
+
+
+@dataclass(frozen=True, eq=False)
+class HumanMotion:
+    """The motion of a person: world z-up, metres, quaternions wxyz."""
+
+    body: Body
+    root_pos: Array
+    """(T, 3) m, the pelvis joint in the world"""
+    joint_quat: Array
+    """(T, 22, 4) wxyz, the first from rest axes to the world, the others relative to their parents"""
+    fps: float
+    provenance: Provenance
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        put(self, "root_pos", checked("root_pos", self.root_pos, ("frames", 3)))
+        put(self, "joint_quat", checked_unit("joint_quat", self.joint_quat, ("frames", N_JOINTS, 4)))
+        put(self, "fps", checked_fps(self.fps))
+        if not len(self.root_pos) or len(self.root_pos) != len(self.joint_quat):
+            raise PhumaError(
+                f"root_pos has {len(self.root_pos)} frames and joint_quat {len(self.joint_quat)}; "
+                "both need the same number, at least one"
+            )
+
+    def __len__(self) -> int:
+        return len(self.root_pos)
+
+    def __repr__(self) -> str:
+        seconds = f"{self.duration:.2f} s, {len(self)} frames at {self.fps:g} Hz"
+        return f"HumanMotion({self.provenance.source!r}, {seconds}, body {self.body.name})"
+
+    @property
+    def duration(self) -> float:
+        """Return the duration in seconds, each frame counted as 1 / fps."""
+        return len(self) / self.fps
+
+    @cached_property
+    def pose(self) -> Pose:
+        """Return the positions (T, 22, 3) and rotations (T, 22, 4) of all joints in the world."""
+        return self.body.forward(self.root_pos, self.joint_quat)
+
+    def sole_positions(self, points: Array | None = None) -> Array:
+        """Return (T, P, 3) m: the sole points in the world, those with the numbers `points`, by default all 88."""
+        return self.body.sole_positions(self.pose, self.joint_quat, points=points)
+
+    def sole_heights(self) -> Array:
+        """Return (T, 88) m: the heights of the sole points in the world."""
+        return self.body.sole_positions(self.pose, self.joint_quat, axes=(2,))[..., 0]
+
+    def frames(self, first: int, last: int) -> HumanMotion:
+        """Return frames first to last - 1, as views."""
+        if not 0 <= first < last <= len(self):
+            raise PhumaError(f"frames {first} to {last} of a motion that has {len(self)}")
+        return replace(
+            self,
+            root_pos=self.root_pos[first:last],
+            joint_quat=self.joint_quat[first:last],
+            provenance=replace(self.provenance, start=self.provenance.start + first / self.fps),
+        )
+
+    def cut(self, start: float | None = None, end: float | None = None) -> HumanMotion:
+        """Return the part from `start` to `end` seconds; an end beyond the motion's is its end."""
+        first = round((start or 0.0) * self.fps)
+        last = len(self) if end is None else min(len(self), round(end * self.fps))
+        if not 0 <= first < last:
+            raise PhumaError(
+                f"nothing lies between {start or 0:g} s and {'the end' if end is None else f'{end:g} s'}: "
+                f"the motion lasts {self.duration:.2f} s"
+            )
+        return self.frames(first, last)
+
+    def shifted(self, by: Array) -> HumanMotion:
+        """Return the motion moved by the vector `by` (3,) m in the world."""
+        return replace(self, root_pos=self.root_pos + np.asarray(by, dtype=float))
+
+    def mirror(self) -> HumanMotion:
+        """Return the mirror image across the world's x-z plane: left and right exchanged."""
+        quat = self.joint_quat[:, MIRROR_JOINTS] * _MIRROR_LOCAL
+        root = rot.multiply(rot.conjugate(REST_TO_WORLD), self.joint_quat[:, 0]) * _MIRROR_LOCAL
+        quat[:, 0] = rot.multiply(REST_TO_WORLD, root)
+        return replace(
+            self,
+            body=self.body.mirror(),
+            root_pos=self.root_pos * _MIRROR_WORLD,
+            joint_quat=quat,
+            provenance=replace(self.provenance, mirrored=not self.provenance.mirrored),
+        )

@@ -1,0 +1,74 @@
+"""The declaration that every format makes of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from phuma.core.robot_motion import RobotMotion
+from phuma.errors import missing_extra
+from phuma.io.probe import Probe
+from phuma.robots.robot import Robot
+
+
+class Names(NamedTuple):
+    """The joints and bodies of a file, in the order of its columns."""
+
+    joints: tuple[str, ...]
+    bodies: tuple[str, ...] = ()
+
+
+def joints_only(robot: Robot) -> Names:
+    """Return the joints in the robot's own order, and no bodies."""
+    return Names(robot.joint_names)
+
+
+def all_bodies(robot: Robot) -> Names:
+    """Return the joints and the bodies in the robot's own order."""
+    return Names(robot.joint_names, robot.body_names)
+
+
+def same_rate(fps: float) -> float:
+    """Return the rate of the motion itself."""
+    return fps
+
+
+@dataclass(frozen=True)
+class Format:
+    """A layout of robot motions. Each module of a format makes one, named `FORMAT`; `registry.py` lists the modules.
+
+    The orders, units, rates and quaternion conventions of another tool are known in its module and nowhere else.
+    """
+
+    name: str
+    """The name that `--format` takes"""
+    suffix: str
+    """The suffix of its files, with the dot"""
+    about: str
+    """One line for the help text"""
+    write: Callable[[RobotMotion, Robot, Path], None]
+    """Writes a file whole or not at all; the same motion gives the same bytes with the same library versions"""
+    read: Callable[[Path, Robot], RobotMotion] | None = None
+    """Reads an untrusted file; every fault of it is a ReadError. None where only writing is known"""
+    recognises: Callable[[Probe], bool] | None = None
+    """Tells whether a file's content, not its name, is of this format; it reads headers only"""
+    names: Callable[[Robot], Names] = joints_only
+    """The orders in which joints and bodies are written"""
+    rate: Callable[[float], float] = same_rate
+    """The rate at which a motion of a given rate is written"""
+    tells_rate: bool = True
+    """Whether a file says its own rate"""
+    library: str | None = None
+    """An optional library that writing needs"""
+
+    def check_library(self) -> None:
+        """Raise an error with the line that installs the library that writing needs, where it is not installed."""
+        if self.library is None:
+            return
+        try:
+            import_module(self.library)
+        except ModuleNotFoundError as e:
+            raise missing_extra(e, f"format {self.name!r}") from None

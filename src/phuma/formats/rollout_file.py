@@ -1,0 +1,71 @@
+"""Read and write rollouts: `.npz` without pickle, as docs/formats.md specifies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from phuma.core.rollout import Rollout
+from phuma.errors import PhumaError, ReadError
+from phuma.io.atomic import save_npz
+from phuma.io.npz import load_npz
+from phuma.io.probe import Probe
+
+FORMAT = "phuma-rollout"
+VERSION = 2
+ARRAYS = ("root_pos", "root_quat", "joint_pos")
+NAMES = ("format", "version", "motion", "robot", "joint_names", "fps", "terminated_at", *ARRAYS)
+RATE = "rate"
+"""The name of `fps` in version 1."""
+NEVER = -1
+"""The value in a file where the rollout was not terminated."""
+
+
+def is_rollout(probe: Probe) -> bool:
+    """Return whether a file is a rollout, by its content."""
+    return probe.kind == "npz" and set(_names(probe)) <= set(probe.arrays)
+
+
+def _names(probe: Probe) -> list[str]:
+    """Return the names of the arrays that a file of its version has."""
+    return [RATE if name == "fps" and RATE in probe.arrays else name for name in NAMES]
+
+
+def save_rollout(path: str | Path, rollout: Rollout) -> None:
+    """Write a rollout atomically."""
+    texts = {"format": FORMAT, "motion": rollout.motion, "robot": rollout.robot}
+    numbers = {
+        "version": np.array(VERSION),
+        "fps": np.array(rollout.fps),
+        "terminated_at": np.array(NEVER if rollout.terminated_at is None else rollout.terminated_at),
+    }
+    arrays = {name: getattr(rollout, name).astype(np.float32) for name in ARRAYS}
+    save_npz(path, texts | numbers | arrays | {"joint_names": np.array(rollout.joint_names)})
+
+
+def load_rollout(path: str | Path) -> Rollout:
+    """Read a rollout; every fault of the file is a ReadError."""
+    probe = Probe(Path(path))
+    if not is_rollout(probe):
+        raise ReadError(path, f"is not a rollout ({FORMAT}), which has the arrays {', '.join(NAMES)}")
+    data = load_npz(path, _names(probe))
+    try:
+        if str(data["format"]) != FORMAT:
+            raise PhumaError(f"is of format {str(data['format'])!r}; expected {FORMAT!r}")
+        if (version := int(data["version"])) > VERSION:
+            raise PhumaError(f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
+        return Rollout(
+            str(data["robot"]),
+            tuple(str(n) for n in data["joint_names"]),
+            float(data[RATE if RATE in data else "fps"]),
+            data["root_pos"],
+            data["root_quat"],
+            data["joint_pos"],
+            motion=str(data["motion"]),
+            terminated_at=None if int(data["terminated_at"]) == NEVER else int(data["terminated_at"]),
+        )
+    except PhumaError as e:
+        raise ReadError(path, str(e)) from None
+    except (TypeError, ValueError, OverflowError) as e:
+        raise ReadError(path, f"is damaged: {type(e).__name__} {e}") from None

@@ -1,0 +1,77 @@
+"""Files are written whole or not at all, and the same data gives the same bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+import uuid
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from phuma.errors import StorageError
+
+__all__ = ["save_npy", "save_npz", "write_atomic"]
+
+ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: nothing may depend on the time of day
+DEFLATE_LEVEL = 6
+
+
+def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
+    """Write a file that takes its name only once it is complete and on the disk.
+
+    `write` gets a file in the folder of `path`. On any failure, an interruption too, what was at `path` stays as it was
+    and nothing else is left behind.
+    """
+    path = Path(path)
+    # Not tempfile: its files are closed to everybody else, and would stay so.
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        with open(part, "xb") as f:
+            write(f)
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(part, path)
+    except BaseException as e:
+        with suppress(OSError):  # where nothing can be written, nothing can be taken away either
+            part.unlink()
+        if isinstance(e, OSError):
+            raise StorageError(f"{path}: cannot be written: {e.strerror or e}") from e
+        raise
+
+
+def save_npy(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
+    """Write one array as an `.npy`, without pickle."""
+
+    def write(f: BinaryIO) -> None:
+        f.write(_npy(array))
+
+    write_atomic(path, write)
+
+
+def save_npz(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | str]) -> None:
+    """Write arrays and texts as a compressed `.npz`, without pickle; the same values give the same bytes."""
+
+    def write(f: BinaryIO) -> None:
+        with zipfile.ZipFile(f, "w") as archive:
+            for name in sorted(arrays):
+                info = zipfile.ZipInfo(f"{name}.npy", ZIP_EPOCH)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                info.create_system = 3  # else it is the system that writes
+                info.external_attr = 0o644 << 16
+                archive.writestr(info, _npy(arrays[name]), compresslevel=DEFLATE_LEVEL)
+
+    write_atomic(path, write)
+
+
+def _npy(value: NDArray[Any] | str) -> bytes:
+    stream = io.BytesIO()
+    # In C order, as equal arrays of different layout would else be different files.
+    npy_format.write_array(stream, np.asarray(value, order="C"), allow_pickle=False)
+    return stream.getvalue()

@@ -1,0 +1,64 @@
+"""A probe tells what kind of container a file is and what it declares, without loading it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from phuma.errors import ReadError
+from phuma.io.npz import ArrayHeader, npy_header, npz_headers
+
+HEAD_BYTES = 4096
+Kind = Literal["npz", "npy", "zip", "pickle", "text", "binary", "empty"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A probe is a file that somebody wants read. It reads the first bytes and the headers, each once."""
+
+    path: Path
+
+    @cached_property
+    def head(self) -> bytes:
+        """Return the first bytes of the file."""
+        try:
+            if self.path.exists() and not self.path.is_file():
+                raise ReadError(self.path, "is a folder or a device, not a file")
+            with open(self.path, "rb") as f:
+                return f.read(HEAD_BYTES)
+        except OSError as e:
+            raise ReadError(self.path, f"cannot be opened: {e.strerror or e}") from None
+
+    @cached_property
+    def kind(self) -> Kind:
+        """Return what kind of container the file is, by its first bytes."""
+        head = self.head
+        if not head:
+            return "empty"
+        if head.startswith(b"\x93NUMPY"):
+            return "npy"
+        if head.startswith(b"PK\x03\x04"):
+            return "npz" if self.arrays else "zip"
+        if head[:1] == b"\x80" and head[1:2] in b"\x00\x01\x02\x03\x04\x05":
+            return "pickle"
+        text = head.removeprefix(b"\xef\xbb\xbf")
+        return "binary" if b"\0" in text else "text"
+
+    @cached_property
+    def arrays(self) -> dict[str, ArrayHeader]:
+        """Return names, shapes and types of the arrays of an `.npz`, from its headers.
+
+        An `.npy` is one array named ''.
+        """
+        if self.head.startswith(b"\x93NUMPY"):
+            return {"": npy_header(self.path)}
+        if self.head.startswith(b"PK\x03\x04"):
+            return npz_headers(self.path)
+        return {}
+
+    @cached_property
+    def text(self) -> str:
+        """Return the first few thousand characters of a text file."""
+        return self.head.removeprefix(b"\xef\xbb\xbf").decode("utf-8", errors="replace")

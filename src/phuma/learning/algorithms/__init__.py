@@ -1,0 +1,1 @@
+"""Learning algorithms and what they store."""

@@ -1,0 +1,32 @@
+"""Settings of the environments of a training run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phuma.errors import ConfigError
+from phuma.learning.motions.feedforward import BASES
+
+
+@dataclass(frozen=True)
+class EnvironmentCfg:
+    """Settings of the environments that a policy learns in."""
+
+    environments: int = 256
+    """Number of environments that are simulated at a time."""
+    substeps: int = 2
+    """Physics steps per control step of 20 ms."""
+    base: str = "feedforward"
+    """Name of what an action is added to: `feedforward`, `reference` or `default`."""
+    future: bool = True
+    """Whether the policy observes the coming motion, where its recipe leaves that open."""
+    randomize: bool = False
+    """Whether robots differ, sensors are noisy, robots are pushed and first states are off the reference, by the
+    paper's table of randomization."""
+
+    def __post_init__(self) -> None:
+        if self.base not in BASES:
+            raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
+        for name in ("environments", "substeps"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")

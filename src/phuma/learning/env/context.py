@@ -1,0 +1,100 @@
+"""The context that the terms of a task are computed from: many environments at one control step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from phuma.core.rotations import Array, conjugate, heading, multiply
+from phuma.core.tensors import Tensor, like
+from phuma.learning.env.terms.anchoring import anchored
+from phuma.learning.sim.model import end_bodies
+from phuma.learning.sim.state import State
+from phuma.robots.robot import Robot
+
+ACTION_SHARE = 0.25
+"""Share of a motor's torque limit that an action of 1 asks for at a standstill, as in BeyondMimic."""
+SOFT_LIMIT = 0.9
+"""Share of a joint's range, about its middle, that costs nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class Constants:
+    """Constants of a robot that terms use, in the simulator's library and on its device."""
+
+    anchor: int
+    """Index of the anchor body among the key bodies."""
+    ends: Tensor
+    """(H,) indices of hands and feet among the key bodies."""
+    default_pose: Tensor
+    """(N,) rad, default joint angles."""
+    action_scale: Tensor
+    """(N,) rad by which an action of 1 moves a joint's target."""
+    lower: Tensor
+    """(N,) rad, soft lower joint limits."""
+    upper: Tensor
+    """(N,) rad, soft upper joint limits."""
+
+
+def constants_of(robot: Robot, example: Tensor) -> Constants:
+    """Return the robot's constants in the library and on the device of `example`."""
+
+    def to(array: Array) -> Tensor:
+        return like(example, np.ascontiguousarray(array))
+
+    middle, half = (robot.upper + robot.lower) / 2, SOFT_LIMIT * (robot.upper - robot.lower) / 2
+    return Constants(
+        anchor=robot.key_bodies.index(robot.anchor_body),
+        ends=to(np.array([robot.key_bodies.index(name) for name in end_bodies(robot)])),
+        default_pose=to(robot.default_pose.astype(np.float32)),
+        action_scale=to(action_scale(robot).astype(np.float32)),
+        lower=to((middle - half).astype(np.float32)),
+        upper=to((middle + half).astype(np.float32)),
+    )
+
+
+def action_scale(robot: Robot) -> Array:
+    """Return (N,) rad by which an action of 1 moves a joint's target: 0.25 torque limit / stiffness."""
+    return ACTION_SHARE * robot.torque_limit / robot.stiffness
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """E environments at one control step, as terms see them. A term of the reference alone uses `reference` only."""
+
+    constants: Constants
+    reference: State
+    """The reference at the frame that was reached (rewards, terminations) or at the coming one (observations)."""
+    state: State
+    """The state of the environments."""
+    action: Tensor
+    """(E, N) the last actions."""
+    previous_action: Tensor | None = None
+    """(E, N) the actions before them; known to rewards alone."""
+    touching: Tensor | None = None
+    """(E, B) N, contact forces on bodies other than feet and hands; known to rewards alone."""
+    joint_bias: Tensor | None = None
+    """(E, N) rad by which joint encoders read too much; None where they are exact."""
+
+    @cached_property
+    def anchored(self) -> tuple[Tensor, Tensor]:
+        """Return (E, K, 3) m and (E, K, 4) wxyz: the reference's key bodies moved to where the robot stands."""
+        return anchored(self.state, self.reference, self.constants.anchor)
+
+    @cached_property
+    def anchor_rotation(self) -> Tensor:
+        """Return (E, 4) wxyz: the rotation of the reference's anchor seen from the robot's."""
+        anchor = self.constants.anchor
+        return multiply(conjugate(self.state.body_quat[:, anchor]), self.reference.body_quat[:, anchor])
+
+    @cached_property
+    def reference_heading(self) -> Tensor:
+        """Return (E, 4) wxyz: the rotation of the reference's root about the vertical."""
+        return heading(self.reference.root_quat)
+
+
+def reference_context(constants: Constants, reference: State) -> Context:
+    """Return the context of terms that depend on the reference alone."""
+    return Context(constants, reference, state=reference, action=reference.joint_pos)

@@ -1,0 +1,78 @@
+"""Events of episodes that make a policy robust: first states off the reference and pushes, by the paper's table of
+randomization. What differs between robots is in `sim.randomization`, sensor noise with each observation.
+
+Ranges are half widths of uniform distributions about zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.core.tensors import Tensor, like, namespace, to_numpy
+from phuma.learning.sim.state import State
+
+PUSH_EVERY = (1.0, 3.0)  # s
+PUSH_LINEAR = (0.5, 0.5, 0.2)  # m/s
+PUSH_ANGULAR = (0.52, 0.52, 0.78)  # rad/s
+START_JOINTS = 0.1  # rad
+START_POS = (0.05, 0.05, 0.01)  # m
+START_ROT = (0.1, 0.1, 0.2)  # rad
+START_LINEAR = (0.1, 0.1, 0.05)  # m/s
+START_ANGULAR = (0.1, 0.1, 0.1)  # rad/s
+
+
+@dataclass(frozen=True, eq=False)
+class EventsCfg:
+    """Settings of the paper's table of randomization that act during episodes."""
+
+    noise: float = 0.0
+    """Factor on the table's noise of what the actor observes."""
+    pushes: bool = False
+    start: float = 0.0
+    """Factor on the table's ranges of first states."""
+    joint_bias: Array | None = None
+    """(E, N) rad by which joint encoders read too much."""
+
+
+def within(rng: np.random.Generator, half: float | tuple[float, ...], shape: tuple[int, ...]) -> Array:
+    """Return single-precision numbers that are uniform between -half and half."""
+    return ((2 * rng.random(shape) - 1) * np.array(half)).astype(np.float32)
+
+
+def pushes(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
+    """Return (E, 3) m/s and (E, 3) rad/s to add to the roots' velocities."""
+    return within(rng, PUSH_LINEAR, (count, 3)), within(rng, PUSH_ANGULAR, (count, 3))
+
+
+def push_waits(rng: np.random.Generator, count: int) -> Array:
+    """Return (E,) s until the next push."""
+    return rng.uniform(*PUSH_EVERY, size=count)
+
+
+def perturbed(rng: np.random.Generator, start: State, scale: float, lower: Tensor, upper: Tensor) -> State:
+    """Return first states off the reference by `scale` times the table's ranges: root and joints, as `reset` needs.
+
+    No joint is put beyond its limits (N,), nor farther beyond them than the reference is."""
+    count, joints = start.joint_pos.shape
+    xp = namespace(start.joint_pos)
+
+    def off(half: float | tuple[float, ...], width: int) -> Tensor:
+        return like(start.root_pos, scale * within(rng, half, (count, width)))
+
+    rotated = rot.multiply(rot.from_rotvec(scale * within(rng, START_ROT, (count, 3))), to_numpy(start.root_quat))
+    return replace(
+        start,
+        root_pos=start.root_pos + off(START_POS, 3),
+        root_quat=like(start.root_pos, rotated.astype(np.float32)),
+        root_linvel=start.root_linvel + off(START_LINEAR, 3),
+        root_angvel=start.root_angvel + off(START_ANGULAR, 3),
+        joint_pos=xp.clip(
+            start.joint_pos + off(START_JOINTS, joints),
+            xp.minimum(start.joint_pos, lower),
+            xp.maximum(start.joint_pos, upper),
+        ),
+    )

@@ -1,0 +1,150 @@
+"""Observations: each is declared once, and its array, size, noise, description and metadata follow from that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from phuma.core.rotations import Array
+from phuma.core.tensors import Tensor, like, namespace
+from phuma.learning.env.context import Constants, Context, reference_context
+from phuma.learning.sim.state import State
+
+Observation = dict[str, Tensor]
+"""Observations of E environments by the names of groups. A group of coming frames is (E, frames) rows of the
+references' features, because many environments see the same frames; any other group is (E, width)."""
+
+
+class RobotSizes(Protocol):
+    """The sizes that observations follow from: of a robot, or of a policy's description."""
+
+    @property
+    def n_joints(self) -> int: ...
+
+    @property
+    def key_bodies(self) -> tuple[str, ...]: ...
+
+    @property
+    def anchor_body(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class ObservationTerm:
+    """A term of an observation: neighbouring numbers with one meaning."""
+
+    name: str
+    about: str
+    """Unit and meaning in words; `{anchor}` stands for the name of the robot's anchor body."""
+    size: Callable[[RobotSizes], int]
+    """Function from a robot's sizes to how many numbers the term has."""
+    reading: Callable[[Context], Tensor]
+    """Function to (E, size) what a perfect sensor reads, or what is known of the reference."""
+    noise: float = 0.0
+    """Standard deviation of a reading, in its unit, by the paper's table."""
+    bias: Callable[[Context], Tensor | None] = lambda context: None
+    """Function to (E, size) by which sensors read too much; None where they are exact."""
+    relative_to: Callable[[Context], Tensor] | None = None
+    """Function to what is subtracted from a reading, noise and all."""
+
+    def value(self, context: Context) -> Tensor:
+        """Return (E, size) values without noise and bias."""
+        return self._relative(context, self.reading(context))
+
+    def sensed(self, context: Context, rng: np.random.Generator, noise: float) -> Tensor:
+        """Return (E, size) values with the sensors' bias and `noise` times their noise."""
+        reading, bias = self.reading(context), self.bias(context)
+        if bias is not None:
+            reading = reading + bias
+        if noise and self.noise:
+            drawn = (self.noise * noise) * rng.standard_normal(tuple(reading.shape), dtype=np.float32)
+            reading = reading + like(reading, drawn)
+        return self._relative(context, reading)
+
+    def _relative(self, context: Context, reading: Tensor) -> Tensor:
+        return reading if self.relative_to is None else reading - self.relative_to(context)
+
+
+@dataclass(frozen=True)
+class ComingFrames:
+    """Frames of the reference from the coming one on, evenly over a number of control steps."""
+
+    frames: int
+    steps: int
+
+    @cached_property
+    def offsets(self) -> Array:
+        """Return (frames,) control steps after the coming frame."""
+        return np.linspace(0, self.steps, self.frames).round().astype(int)
+
+    @property
+    def about(self) -> str:
+        return (
+            f"{self.frames} frames of the reference, evenly over the {self.steps} control steps that begin with the "
+            "coming frame; the last frame is held past the end"
+        )
+
+
+@dataclass(frozen=True)
+class ObservationGroup:
+    """A named input of a network: its terms side by side, frame by frame if it is of coming frames."""
+
+    name: str
+    terms: tuple[ObservationTerm, ...]
+    coming: ComingFrames | None = None
+    """Frames of the reference, for a group that depends on the reference alone."""
+    noisy: bool = True
+    """Whether sensors come between the robot and this group; what a critic or a teacher observes is exact."""
+
+    def width(self, robot: RobotSizes) -> int:
+        """Return how many numbers the group has, per frame if it is of coming frames."""
+        return sum(term.size(robot) for term in self.terms)
+
+    def shape(self, robot: RobotSizes) -> tuple[int, ...]:
+        """Return the shape of one environment's observation as a deployed network is given it."""
+        width = self.width(robot)
+        return (width,) if self.coming is None else (self.coming.frames, width)
+
+    def described(self, robot: RobotSizes) -> dict[str, Any]:
+        """Return name, shape and parts in plain values, as a policy's metadata holds them."""
+        parts = [
+            {"name": t.name, "size": t.size(robot), "about": t.about.format(anchor=robot.anchor_body)}
+            for t in self.terms
+        ]
+        return {"name": self.name, "shape": list(self.shape(robot)), "parts": parts}
+
+    def features(self, constants: Constants, reference: State) -> Tensor:
+        """Return (F, width) features of F frames of the reference, for a group of coming frames."""
+        context = reference_context(constants, reference)
+        return joined([term.value(context) for term in self.terms])
+
+
+class Observer:
+    """Computes groups of observations; a term that several groups have is read once."""
+
+    def __init__(self, groups: Sequence[ObservationGroup], rng: np.random.Generator, noise: float) -> None:
+        self.groups, self._rng, self._noise = tuple(groups), rng, noise
+
+    def __call__(self, context: Context) -> Observation:
+        """Return the groups that depend on the environments' states. Noise is drawn in the order of groups and their
+        terms."""
+        blurred = bool(self._noise) or context.joint_bias is not None
+        clean: dict[ObservationTerm, Tensor] = {}
+        out = {}
+        for group in self.groups:
+            if group.noisy and blurred:
+                out[group.name] = joined([term.sensed(context, self._rng, self._noise) for term in group.terms])
+                continue
+            for term in group.terms:
+                if term not in clean:
+                    clean[term] = term.value(context)
+            out[group.name] = joined([clean[term] for term in group.terms])
+        return out
+
+
+def joined(parts: Sequence[Tensor]) -> Tensor:
+    """Return tensors side by side."""
+    return namespace(parts[0]).concatenate(list(parts), -1)

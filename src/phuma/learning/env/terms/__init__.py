@@ -1,0 +1,1 @@
+"""Terms of the tracking task: pure functions of states."""

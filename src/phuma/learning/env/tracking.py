@@ -1,0 +1,166 @@
+"""The tracking environments: each follows a motion from some frame on. They know no term: those are the task's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from phuma.core.rotations import Array
+from phuma.core.tensors import Tensor, like, namespace, to_numpy
+from phuma.learning.env import events
+from phuma.learning.env.context import Context, constants_of
+from phuma.learning.env.events import EventsCfg
+from phuma.learning.env.observation import Observation, Observer
+from phuma.learning.env.task import Task
+from phuma.learning.motions.references import References
+from phuma.learning.sim.interface import Simulation
+from phuma.learning.sim.model import CONTROL_RATE
+from phuma.learning.sim.state import State
+from phuma.robots.robot import Robot
+
+LONGEST = round(10.0 * CONTROL_RATE)
+"""Longest episode in training, in control steps."""
+
+
+class Step(NamedTuple):
+    """The outcome of one control step; `observation` is that of new episodes where one ended."""
+
+    observation: Observation
+    reward: Tensor
+    """(E,) rewards."""
+    terminated: Tensor
+    """(E,) bool: whether the episode failed; nothing comes after."""
+    truncated: Tensor
+    """(E,) bool: whether the motion or the time is over; the episode could have gone on."""
+    final: Observation | None
+    """Observations of the truncated episodes alone at their end, in their order; None if there are none."""
+    terms: dict[str, float]
+    """Means over environments of the reward's terms, unweighted."""
+
+
+class TrackingEnv:
+    """E environments that track motions. `draw(rows)` returns the frame of the references at which each of the
+    environments `rows` begins; `on_step(frames, failed)` is called with the frames that were reached, and in which of
+    them episodes failed."""
+
+    def __init__(
+        self,
+        robot: Robot,
+        simulation: Simulation,
+        task: Task,
+        references: References,
+        draw: Callable[[Array], Array],
+        rng: np.random.Generator,
+        cfg: EventsCfg = EventsCfg(),  # noqa: B008 (it is frozen)
+        on_step: Callable[[Array, Array], None] = lambda frames, failed: None,
+        longest: int = LONGEST,
+    ) -> None:
+        self.robot, self.simulation, self.task, self.rng, self.cfg = robot, simulation, task, rng, cfg
+        self.longest = longest
+        self._example = simulation.state().root_pos
+        self.constants = constants_of(robot, self._example)
+        self._zero = self._to(np.zeros(simulation.num_envs, dtype=np.float32))
+        self.joint_bias = None if cfg.joint_bias is None else self._to(cfg.joint_bias)
+        self._observer = Observer(task.sensed, rng, cfg.noise)
+        self.use(references, draw, on_step)
+
+    def use(
+        self, references: References, draw: Callable[[Array], Array], on_step: Callable[[Array, Array], None]
+    ) -> None:
+        """Begin all episodes anew with other motions."""
+        self.references, self.draw, self.on_step = references.on(self.constants.action_scale), draw, on_step
+        count = self.simulation.num_envs
+        self.frame = np.zeros(count, dtype=int)
+        self.age = np.zeros(count, dtype=int)
+        self.wait = events.push_waits(self.rng, count)
+        self.action = self._to(np.zeros((count, self.robot.n_joints), dtype=np.float32))
+        self._begin(np.arange(count))
+
+    def observe(self) -> Observation:
+        """Return what all environments observe now."""
+        return self._observe(np.arange(len(self.frame)), self.state)
+
+    def step(self, action: Tensor) -> Step:
+        """Advance all environments by one control step with the actions (E, N)."""
+        self._push()
+        coming = self.frame + 1
+        target = self.references.base[coming] + self.constants.action_scale * action
+        self.simulation.step(target if self.joint_bias is None else target - self.joint_bias)
+        self.frame, self.age = coming, self.age + 1
+        self.state = self.simulation.state()
+        context = Context(
+            self.constants, self.references.state[coming], self.state, action, self.action, self.simulation.touching()
+        )
+        terms = [(term, term.value(context)) for term in self.task.rewards]
+        reward = sum((term.weight * value for term, value in terms), self._zero) / CONTROL_RATE
+        terminated = self.simulation.diverged()
+        for termination in self.task.terminations:
+            terminated = termination(context) | terminated
+        failed = to_numpy(terminated)
+        over = (coming >= self.references.last[self.references.clip_of[coming]]) | (self.age >= self.longest)
+        truncated = over & ~failed
+        self.action = action
+        self.on_step(coming, failed)
+        final = None
+        if truncated.any():
+            rows = np.flatnonzero(truncated)
+            final = self._observe(rows, self.state[rows])
+        done = np.flatnonzero(failed | truncated)
+        if len(done):
+            self._begin(done)
+        means = {term.name: float(value.mean()) for term, value in terms}
+        return Step(self.observe(), reward, terminated, self._to(truncated), final, means)
+
+    def snapshot(self) -> dict[str, Array]:
+        """Return the state of every environment and its episode."""
+        tensors = {"qpos": self.simulation.qpos, "qvel": self.simulation.qvel, "action": self.action}
+        own = {"frame": self.frame, "age": self.age, "wait": self.wait}
+        return {name: to_numpy(value).copy() for name, value in (own | tensors).items()}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Continue from a snapshot."""
+        self.frame, self.age, self.wait = (arrays[name].copy() for name in ("frame", "age", "wait"))
+        self.action, qpos, qvel = (self._to(arrays[name].copy()) for name in ("action", "qpos", "qvel"))
+        self.simulation.restore(qpos, qvel)
+        self.state = self.simulation.state()
+
+    def _begin(self, rows: Array) -> None:
+        """Begin new episodes in these environments."""
+        self.frame[rows], self.age[rows] = self.draw(rows), 0
+        start = self.references.state[self.frame[rows]]
+        if self.cfg.start:
+            start = events.perturbed(self.rng, start, self.cfg.start, self.constants.lower, self.constants.upper)
+        self.simulation.reset(rows, start)
+        self.wait[rows] = events.push_waits(self.rng, len(rows))
+        again = self._to(np.isin(np.arange(len(self.frame)), rows))[:, None]
+        xp = namespace(self.action)
+        self.action = xp.where(again, xp.zeros_like(self.action), self.action)
+        if len(rows) == len(self.frame):
+            self.state = self.simulation.state()
+        else:
+            self.state = self.state.replaced(rows, self.simulation.state(rows))
+
+    def _push(self) -> None:
+        if not self.cfg.pushes:
+            return
+        self.wait -= 1 / CONTROL_RATE
+        due = self.wait <= 0
+        if due.any():
+            linear, angular = events.pushes(self.rng, len(due))
+            self.simulation.push(*(self._to(x * due[:, None].astype(np.float32)) for x in (linear, angular)))
+            self.wait[due] = events.push_waits(self.rng, int(due.sum()))
+
+    def _observe(self, rows: Array, state: State) -> Observation:
+        coming = np.minimum(self.frame[rows] + 1, self.references.last[self.references.clip_of[self.frame[rows]]])
+        bias = None if self.joint_bias is None else self.joint_bias[rows]
+        context = Context(self.constants, self.references.state[coming], state, self.action[rows], joint_bias=bias)
+        out = self._observer(context)
+        for group in self.task.coming:
+            assert group.coming is not None
+            out[group.name] = self._to(self.references.coming(group.coming, coming))
+        return {group.name: out[group.name] for group in self.task.groups}
+
+    def _to(self, array: Array) -> Tensor:
+        return like(self._example, np.ascontiguousarray(array))

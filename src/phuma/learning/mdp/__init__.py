@@ -1,1 +1,0 @@
-"""The task of tracking, term by term: pure functions of states."""

@@ -1,0 +1,1 @@
+"""Reference motions as trackers use them: the library, its expansion, and where episodes begin."""

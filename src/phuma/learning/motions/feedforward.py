@@ -1,0 +1,57 @@
+"""Compute where the joints' controllers aim when the policy adds nothing.
+
+The controllers' law is  tau = kp (target - q) - kd q'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory
+from phuma.robots.inverse_dynamics import Derivatives, inverse_dynamics
+from phuma.robots.robot import Robot
+
+
+def default_base(robot: Robot, motion: Trajectory, rates: Derivatives) -> Array:
+    """Return (T, N) rad: the default pose, as BeyondMimic has it."""
+    return np.broadcast_to(robot.default_pose, (len(motion), robot.n_joints))
+
+
+def reference_base(robot: Robot, motion: Trajectory, rates: Derivatives) -> Array:
+    """Return (T, N) rad: the reference's joints."""
+    return motion.joint_pos
+
+
+def feedforward_base(robot: Robot, motion: Trajectory, rates: Derivatives) -> Array:
+    """Return (T, N) rad: targets that give the torques which the reference takes:  q + (tau + kd q') / kp.
+
+    tau by inverse dynamics, with forces of the ground that push and do not pull; what it asks for beyond a motor's
+    limit is not aimed at."""
+    torque = inverse_dynamics(robot, motion, rates).torque
+    torque = np.clip(torque, -robot.torque_limit, robot.torque_limit)
+    return motion.joint_pos + (torque + robot.damping * rates.joint_vel) / robot.stiffness
+
+
+class Base(NamedTuple):
+    """The base that a policy's actions are added to."""
+
+    target: Callable[[Robot, Trajectory, Derivatives], Array]
+    about: str
+    """Description in words."""
+
+
+BASES = {
+    "feedforward": Base(
+        feedforward_base,
+        "q + (tau + damping q') / stiffness of the reference, with tau by inverse dynamics, mean of the "
+        "coming frame and the one before it",
+    ),
+    "reference": Base(
+        reference_base, "the reference's joint positions, mean of the coming frame and the one before it"
+    ),
+    "default": Base(default_base, "the default pose, whatever the motion"),
+}

@@ -1,0 +1,114 @@
+"""The library of all motions that a policy learns from, in as little memory as they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory, split_qpos
+from phuma.errors import PhumaError
+from phuma.learning.sim.model import CONTROL_RATE
+from phuma.robots.robot import Robot
+
+SHORTEST = 0.5  # s
+TOO_FAST = 2.0
+"""Factor on a joint's speed limit: no retargeted motion comes near it, a jump between two frames goes far beyond"""
+ROOT_SPEED, ROOT_SPIN = 12.0, 30.0  # m/s, rad/s: faster than any runner, than any somersault
+
+
+@dataclass
+class MotionLibrary:
+    """Trajectories at control rate in single precision: 144 bytes per frame on the G1, so that 73 hours take 1.9 GB.
+    What else a tracker needs of them is made for some motions at a time: see `References`."""
+
+    robot: Robot
+    names: list[str] = field(default_factory=list)
+    categories: list[str | None] = field(default_factory=list)
+    motions: list[Trajectory] = field(default_factory=list)
+    """Trajectories at control rate, in single precision, joints in the robot's order"""
+    left_out: list[tuple[str, str]] = field(default_factory=list)
+    """Names of motions that were left out, with the reasons"""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @property
+    def frames(self) -> int:
+        """Return the number of frames of all motions."""
+        return sum(map(len, self.motions))
+
+    def add(self, name: str, motion: Trajectory, category: str | None = None) -> None:
+        """Add a motion, or note why it is left out."""
+        if (reason := fault(motion, self.robot)) is not None:
+            self.left_out.append((name, reason))
+            return
+        self.names.append(name)
+        self.categories.append(category)
+        self.motions.append(at_control_rate(motion.reordered(self.robot.joint_names)))
+
+    def part(self, numbers: Sequence[int] | Array) -> MotionLibrary:
+        """Return a library of some of the motions, each once, in this library's order."""
+        own = sorted({int(n) for n in numbers})
+        return MotionLibrary(
+            self.robot, [self.names[n] for n in own], [self.categories[n] for n in own], [self.motions[n] for n in own]
+        )
+
+
+def library_of(robot: Robot, motions: Iterable[tuple[str, Trajectory, str | None]]) -> MotionLibrary:
+    """Return a library of names, motions and categories; motions that no robot can be asked to follow are left out."""
+    library = MotionLibrary(robot)
+    for name, motion, category in motions:
+        library.add(name, motion, category)
+    if not library.names:
+        reasons = "; ".join(f"{name}: {reason}" for name, reason in library.left_out[:3]) or "there are none"
+        raise PhumaError(f"no motion that a robot can be asked to follow: {reasons}")
+    return library
+
+
+def at_control_rate(motion: Trajectory) -> Trajectory:
+    """Return the motion in single precision, from the first frame to the last, by cubic splines: speeds are continuous,
+    so that a tracker is not asked to jerk at every frame of the recording."""
+    values = replace(motion, root_quat=rot.continuous(motion.root_quat)).qpos
+    last = (len(motion) - 1) / motion.fps
+    time = np.arange(int(last * CONTROL_RATE + 1e-9) + 1) / CONTROL_RATE
+    if motion.fps != CONTROL_RATE:
+        from scipy.interpolate import CubicSpline  # takes a while to load: not for `--help`
+
+        values = CubicSpline(np.arange(len(motion)) / motion.fps, values)(time)
+    root_pos, root_quat, joint_pos = split_qpos(values)
+    arrays = (v.astype(np.float32) for v in (root_pos, rot.normalize(root_quat), joint_pos))
+    return Trajectory(motion.robot, motion.joint_names, CONTROL_RATE, *arrays)
+
+
+def fault(motion: Trajectory, robot: Robot) -> str | None:
+    """Return why no robot can be asked to follow this motion; None if one can."""
+    if motion.robot != robot.name:
+        return f"is of robot {motion.robot}, not {robot.name}"
+    for name in robot.joint_names:
+        if name not in motion.joint_names:
+            return f"has no joint {name}"
+    if motion.duration < SHORTEST:
+        return f"lasts {motion.duration:.2f} s; at least {SHORTEST} s are needed"
+    motion = motion.reordered(robot.joint_names)
+    speed = np.abs(np.diff(motion.joint_pos, axis=0)) * motion.fps
+    over = speed / (TOO_FAST * robot.velocity_limit)
+    if over.max() > 1:
+        frame, joint = np.unravel_index(int(over.argmax()), over.shape)
+        return (
+            f"jumps at {frame / motion.fps:.2f} s: {robot.joint_names[joint]} turns at "
+            f"{speed[frame, joint]:.0f} rad/s, more than twice its limit of {robot.velocity_limit[joint]:g}"
+        )
+    travel = np.linalg.norm(np.diff(motion.root_pos, axis=0), axis=1) * motion.fps
+    if travel.max() > ROOT_SPEED:
+        found = f"jumps at {travel.argmax() / motion.fps:.2f} s: the root moves at {travel.max():.0f} m/s"
+        return f"{found}, more than {ROOT_SPEED:g}"
+    steps = rot.multiply(rot.conjugate(motion.root_quat[:-1]), motion.root_quat[1:])
+    spin = np.linalg.norm(rot.to_rotvec(steps), axis=1) * motion.fps
+    if spin.max() > ROOT_SPIN:
+        found = f"jumps at {spin.argmax() / motion.fps:.2f} s: the root turns at {spin.max():.0f} rad/s"
+        return f"{found}, more than {ROOT_SPIN:g}"
+    return None

@@ -1,0 +1,105 @@
+"""Policies and critics over groups of observations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from phuma.learning.env.observation import Observation, ObservationGroup
+from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.mlp import mlp
+from phuma.learning.nets.motion_encoder import MotionEncoder
+from phuma.learning.nets.normalizer import Normalizer
+from phuma.robots.robot import Robot
+
+
+class GroupNet(nn.Module):
+    """A network over groups of an observation: normalized and joined, with encoded coming frames, through layers."""
+
+    def __init__(self, groups: Sequence[ObservationGroup], robot: Robot, cfg: NetworkCfg, outputs: int) -> None:
+        super().__init__()
+        plain = {group.name: group.width(robot) for group in groups if group.coming is None}
+        self.groups = tuple(plain)
+        self.normalizers = nn.ModuleDict({name: Normalizer(size) for name, size in plain.items()})
+        self.encoders = nn.ModuleDict(
+            {
+                group.name: MotionEncoder(group.coming.frames, group.width(robot), *cfg.encoder)
+                for group in groups
+                if group.coming is not None
+            }
+        )
+        inputs = sum(plain.values()) + len(self.encoders) * cfg.encoder[1]
+        self.layers = mlp([inputs, *cfg.hidden, outputs])
+
+    def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
+        """Return (E, outputs). Where `features` are given, the observation's coming frames are rows of them."""
+        parts = [self.normalizers[name](observation[name]) for name in self.groups]
+        for name, encoder in self.encoders.items():
+            assert isinstance(encoder, MotionEncoder)
+            given = observation[name]
+            parts.append(encoder(given) if features is None else encoder.shared(features[name], given))
+        return self.layers(torch.cat(parts, -1))
+
+    def see(self, observation: Observation) -> None:
+        """Update the normalizers with observations."""
+        for name in self.groups:
+            normalizer = self.normalizers[name]
+            assert isinstance(normalizer, Normalizer)
+            normalizer.update(observation[name])
+
+    def see_features(self, features: Mapping[str, Tensor]) -> None:
+        """Update the encoders' normalizers with frames of the reference."""
+        for name, encoder in self.encoders.items():
+            assert isinstance(encoder, MotionEncoder)
+            encoder.normalizer.update(features[name])
+
+
+class Actor(nn.Module):
+    """A policy from what it observes to actions."""
+
+    def __init__(self, actor: GroupNet) -> None:
+        super().__init__()
+        self.actor = actor
+        last = actor.layers[-1]
+        assert isinstance(last, nn.Linear)
+        nn.init.normal_(last.weight, std=0.01)  # first actions are near zero, that is, near the base
+        nn.init.zeros_(last.bias)
+        self.features: Mapping[str, Tensor] = {}
+
+    @property
+    def nets(self) -> tuple[GroupNet, ...]:
+        return (self.actor,)
+
+    def use(self, features: Mapping[str, Tensor]) -> None:
+        """Set the references' features, of which observations hold rows, and update the normalizers with them."""
+        self.features = features
+        for net in self.nets:
+            net.see_features(features)
+
+    def mean(self, observation: Observation) -> Tensor:
+        """Return (E, N) mean actions."""
+        return self.actor(observation, self.features)
+
+    def see(self, observation: Observation) -> None:
+        """Update the normalizers with observations."""
+        for net in self.nets:
+            net.see(observation)
+
+
+class ActorCritic(Actor):
+    """A normal distribution of actions with one standard deviation everywhere, and the value of what is observed."""
+
+    def __init__(self, actor: GroupNet, critic: GroupNet, joints: int, init_std: float) -> None:
+        super().__init__(actor)
+        self.critic = critic
+        self.log_std = nn.Parameter(torch.full((joints,), init_std).log())
+
+    @property
+    def nets(self) -> tuple[GroupNet, ...]:
+        return self.actor, self.critic
+
+    def value(self, observation: Observation) -> Tensor:
+        """Return (E,) values of what is observed."""
+        return self.critic(observation, self.features)[:, 0]

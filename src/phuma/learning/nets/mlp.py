@@ -1,0 +1,16 @@
+"""Multilayer perceptrons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from torch import nn
+
+
+def mlp(widths: Sequence[int]) -> nn.Sequential:
+    """Return linear layers of these widths with SiLU between them."""
+    out: list[nn.Module] = []
+    for a, b in pairwise(widths):
+        out += [nn.Linear(a, b), nn.SiLU()]
+    return nn.Sequential(*out[:-1])

@@ -1,0 +1,38 @@
+"""The encoder of the coming motion."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from phuma.learning.nets.normalizer import Normalizer
+
+
+class MotionEncoder(nn.Module):
+    """An encoder from coming frames to (E, out): each frame goes through one layer, all of them through another."""
+
+    def __init__(self, frames: int, width: int, hidden: int, out: int) -> None:
+        super().__init__()
+        self.normalizer = Normalizer(width)
+        self.frame = nn.Linear(width, hidden)
+        self.whole = nn.Linear(frames * hidden, out)
+
+    def forward(self, future: Tensor) -> Tensor:
+        """Return (E, out) the code of future (E, frames, width)."""
+        return self._joined(self._each(future))
+
+    def shared(self, features: Tensor, rows: Tensor) -> Tensor:
+        """Return (E, out) the code of features[rows], rows (E, frames): those that begin alike are alike, and what
+        several environments see is encoded once."""
+        first, which = rows[:, 0].unique(return_inverse=True)
+        seen = rows.new_empty(len(first), rows.shape[1]).index_copy_(0, which, rows)
+        if len(features) > seen.numel():
+            whole = self(features[seen])
+        else:  # index_select, because the gradient of an embedding or of features[seen] takes three times as long
+            whole = self._joined(self._each(features).index_select(0, seen.flatten()).view(*seen.shape, -1))
+        return whole.index_select(0, which)
+
+    def _each(self, frames: Tensor) -> Tensor:
+        return nn.functional.silu(self.frame(self.normalizer(frames)))
+
+    def _joined(self, each: Tensor) -> Tensor:
+        return nn.functional.silu(self.whole(each.flatten(1)))

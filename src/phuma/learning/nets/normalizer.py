@@ -1,0 +1,39 @@
+"""Running normalization of the inputs of networks."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Normalizer(nn.Module):
+    """A normalizer (x - mean) / std over the last axis, by the statistics of all that was seen in training."""
+
+    mean: Tensor
+    var: Tensor
+    count: Tensor
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(width))
+        self.register_buffer("var", torch.ones(width))
+        self.register_buffer("count", torch.zeros(()))
+
+    @property
+    def std(self) -> Tensor:
+        """Return the standard deviation, not less than 0.01, so that what hardly ever changes is not blown up."""
+        return self.var.sqrt() + 1e-2
+
+    def forward(self, x: Tensor) -> Tensor:
+        return (x - self.mean) / self.std
+
+    @torch.no_grad()
+    def update(self, x: Tensor) -> None:
+        """Update the statistics with these samples: counts n and m, means and variances join by Chan's formula."""
+        x = x.reshape(-1, x.shape[-1])
+        m, mean, var = len(x), x.mean(0), x.var(0, unbiased=False)
+        total = self.count + m
+        off = mean - self.mean
+        self.var = (self.count * self.var + m * var + off**2 * self.count * m / total) / total
+        self.mean = self.mean + off * m / total
+        self.count = total

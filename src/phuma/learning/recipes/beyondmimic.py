@@ -1,0 +1,109 @@
+"""BeyondMimic with the paper's coming motion (appendix C): observations, rewards, networks and values of learning.
+
+On the G1 the actor observes 90 + 64 = 154 numbers and 20 coming frames of 78; the critic observes the same without
+noise, and more. What the paper does not give (terminations, gains, key bodies, action scale) is from BeyondMimic's
+public code.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from phuma.learning.algorithms.config import AlgorithmCfg, PPOCfg
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.observation import ComingFrames, ObservationGroup
+from phuma.learning.env.task import RewardTerm, Task
+from phuma.learning.env.terms import observations as obs
+from phuma.learning.env.terms import rewards, terminations
+from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.recipes.recipe import CPU, PAPER, Recipe, Stage, StageCfg
+from phuma.robots.robot import Robot
+
+if TYPE_CHECKING:
+    from phuma.learning.nets.actor_critic import ActorCritic
+
+PROPRIOCEPTION = ObservationGroup(
+    "proprioception", (obs.previous_action, obs.root_angvel, obs.joint_pos, obs.joint_vel)
+)
+GOAL = ObservationGroup("goal", (obs.reference_joint_pos, obs.reference_joint_vel, obs.anchor_rotation))
+FUTURE = ObservationGroup(
+    "future",
+    (
+        obs.coming_root_height,
+        obs.coming_root_roll_pitch,
+        obs.coming_root_linvel,
+        obs.coming_root_yaw_rate,
+        obs.coming_joint_pos,
+        obs.coming_bodies,
+    ),
+    coming=ComingFrames(frames=20, steps=95),
+)
+CRITIC = ObservationGroup(
+    "critic",
+    (*PROPRIOCEPTION.terms, *GOAL.terms, obs.body_positions, obs.body_rotations, obs.root_linvel),
+    noisy=False,
+)
+
+REWARDS = (
+    RewardTerm(rewards.anchor_position, 0.5),
+    RewardTerm(rewards.anchor_rotation, 0.5),
+    RewardTerm(rewards.body_linear_velocity, 1.0),
+    RewardTerm(rewards.body_angular_velocity, 1.0),
+    RewardTerm(rewards.body_position, 1.0),
+    RewardTerm(rewards.body_rotation, 1.0),
+    RewardTerm(rewards.action_rate, -0.1),
+    RewardTerm(rewards.joint_limits, -100.0),
+    RewardTerm(rewards.undesired_contacts, -0.5),
+)
+TERMINATIONS = (terminations.anchor_height, terminations.anchor_tilt, terminations.end_height)
+
+
+def task(cfg: EnvironmentCfg) -> Task:
+    """Return the task of tracking with BeyondMimic's terms."""
+    future = (FUTURE,) if cfg.future else ()
+    return Task((PROPRIOCEPTION, GOAL, *future), (CRITIC, *future), (), REWARDS, TERMINATIONS, cfg.base)
+
+
+def network(task: Task, robot: Robot, cfg: NetworkCfg) -> ActorCritic:
+    """Return an actor and a critic, each with a motion encoder of its own."""
+    from phuma.learning.nets.actor_critic import ActorCritic, GroupNet
+
+    actor = GroupNet(task.actor, robot, cfg, robot.n_joints)
+    critic = GroupNet(task.critic, robot, cfg, 1)
+    return ActorCritic(actor, critic, robot.n_joints, cfg.init_std)
+
+
+def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):
+    """Return proximal policy optimisation."""
+    from phuma.learning.algorithms.ppo import PPO
+
+    assert isinstance(cfg, PPOCfg)
+    return PPO(net, cfg, observation, generator)
+
+
+STAGE = "policy"
+RECIPE = Recipe(
+    name="beyondmimic",
+    about="an MLP that observes itself, the reference and 1.9 s to come; PPO",
+    stages={STAGE: Stage(task, network, algorithm)},
+    presets={
+        CPU: {STAGE: StageCfg(EnvironmentCfg(), NetworkCfg(), PPOCfg())},
+        PAPER: {
+            STAGE: StageCfg(
+                EnvironmentCfg(environments=8192, substeps=4, base="default", randomize=True),
+                NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
+                PPOCfg(
+                    horizon=24,
+                    learning_rate=1e-5,
+                    critic_rate=1e-5,
+                    desired_kl=0.0,
+                    weight_decay=0.01,
+                    epochs=8,
+                    minibatches=4,
+                    clip=0.2,
+                    entropy=0.005,
+                ),
+            )
+        },
+    },
+)

@@ -1,0 +1,147 @@
+"""A recipe: what one tracker observes, what rewards it, its networks and how it learns, in one or more stages.
+
+A recipe is one file in this folder that defines RECIPE; its name is the file's. Nothing else has to know of it.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from phuma.errors import ConfigError
+from phuma.learning.algorithms.config import AlgorithmCfg
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.task import Task
+from phuma.learning.nets.config import NetworkCfg
+from phuma.robots.robot import Robot
+
+if TYPE_CHECKING:
+    import torch
+
+    from phuma.learning.algorithms.algorithm import Algorithm
+    from phuma.learning.algorithms.distillation import Teacher
+    from phuma.learning.env.observation import Observation
+    from phuma.learning.nets.actor_critic import Actor
+
+CPU, PAPER = "cpu", "paper"
+"""Names of presets that every recipe should have."""
+
+
+@dataclass(frozen=True)
+class StageCfg:
+    """The settings of one stage, by concern."""
+
+    environment: EnvironmentCfg
+    network: NetworkCfg
+    algorithm: AlgorithmCfg
+
+    def __post_init__(self) -> None:
+        samples = self.environment.environments * self.algorithm.horizon
+        if samples < self.algorithm.minibatches:
+            raise ConfigError(
+                f"{self.environment.environments} environments are too few for {self.algorithm.minibatches} minibatches"
+            )
+
+    @property
+    def steps_per_update(self) -> int:
+        """Return the environment steps between two updates."""
+        return self.environment.environments * self.algorithm.horizon
+
+
+@dataclass(frozen=True)
+class RunCfg:
+    """The settings of a whole run."""
+
+    algo: str
+    """Name of the recipe."""
+    stages: Mapping[str, StageCfg]
+    """Settings by the names of the recipe's stages, in their order."""
+    seed: int = 0
+    """Seed of all that is random."""
+
+    def __post_init__(self) -> None:
+        known = tuple(recipe_named(self.algo).stages)
+        if tuple(self.stages) != known:
+            raise ConfigError(f"stages are {', '.join(self.stages)}; {self.algo} has {', '.join(known)}")
+
+    def with_environment(self, **changes: Any) -> RunCfg:
+        """Return the settings with these fields of every stage's environments changed."""
+        stages = {
+            name: replace(cfg, environment=replace(cfg.environment, **changes)) for name, cfg in self.stages.items()
+        }
+        return replace(self, stages=stages)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of a run: a policy that learns one task by one algorithm."""
+
+    task: Callable[[EnvironmentCfg], Task]
+    network: Callable[[Task, Robot, NetworkCfg], Actor]
+    algorithm: Callable[[Actor, AlgorithmCfg, Observation, torch.Generator, Teacher | None], Algorithm]
+    share: float = 1.0
+    """Share of the run's budget that this stage is given."""
+    teacher: str | None = None
+    """The earlier stage whose policy labels this one's actions."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A recipe: all that a tracker is made of."""
+
+    name: str
+    about: str
+    """Description in one line for the command's help."""
+    stages: Mapping[str, Stage]
+    """Stages by name, in the order in which they are learned; the last one's policy is the run's."""
+    presets: Mapping[str, Mapping[str, StageCfg]]
+    """Settings of every stage, by the preset's name."""
+
+    def __post_init__(self) -> None:
+        assert all(tuple(preset) == tuple(self.stages) for preset in self.presets.values())
+
+    def settings(self, preset: str = CPU, seed: int = 0) -> RunCfg:
+        """Return the settings of a run by a preset."""
+        if preset not in self.presets:
+            raise ConfigError(f"no preset {preset!r}; {self.name} has: {', '.join(self.presets)}")
+        return RunCfg(self.name, self.presets[preset], seed)
+
+    @property
+    def last(self) -> str:
+        """Return the name of the last stage."""
+        return tuple(self.stages)[-1]
+
+    def task(self, stage: str, cfg: EnvironmentCfg) -> Task:
+        """Return the task of a stage, with the groups that its teacher observes."""
+        own = self.stages[stage]
+        task = own.task(cfg)
+        return task if own.teacher is None else replace(task, teacher=self.stages[own.teacher].task(cfg).actor)
+
+
+_REGISTERED: dict[str, Recipe] = {}
+
+
+def register(recipe: Recipe) -> Recipe:
+    """Register a recipe that lies outside this folder."""
+    _REGISTERED[recipe.name] = recipe
+    return recipe
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Return the names of all recipes, without loading them."""
+    import phuma.learning.recipes as folder
+
+    own = [module.name for module in pkgutil.iter_modules(folder.__path__) if module.name != "recipe"]
+    return tuple(sorted({*own, *_REGISTERED}))
+
+
+def recipe_named(name: str) -> Recipe:
+    """Return a recipe by its name; nothing is imported but files of this folder."""
+    if name not in recipe_names():
+        raise ConfigError(f"no algorithm {name!r}; there are: {', '.join(recipe_names())}")
+    if name not in _REGISTERED:
+        register(import_module(f"phuma.learning.recipes.{name}").RECIPE)
+    return _REGISTERED[name]

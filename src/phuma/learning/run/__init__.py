@@ -1,0 +1,1 @@
+"""A training run: its loop, its folder and the rollouts of its policy."""

@@ -1,0 +1,214 @@
+"""The training loop: environments act, the algorithm improves the policy, again and again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from phuma.core.rotations import Array
+from phuma.core.tensors import to_numpy
+from phuma.errors import PhumaError
+from phuma.learning.algorithms.algorithm import Outcome
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.events import EventsCfg
+from phuma.learning.env.observation import Observation
+from phuma.learning.env.tracking import TrackingEnv
+from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.motions.references import References, expand
+from phuma.learning.motions.sampling import Sampler
+from phuma.learning.nets.actor_critic import Actor
+from phuma.learning.nets.weights import all_finite, load_weights, weights_of
+from phuma.learning.recipes.recipe import RunCfg, recipe_named
+from phuma.learning.run.random_state import restore_rng, rng_state
+from phuma.learning.sim.interface import Simulation
+from phuma.learning.sim.model import CONTROL_RATE
+from phuma.learning.sim.randomization import Randomization, draw_randomization
+
+MOST_FRAMES = 200_000
+"""Most frames of motions that are learned from at a time: an hour, 300 MB."""
+REFRESH = 200
+"""Iterations after which other motions of a larger library are learned from."""
+
+
+class Diverged(PhumaError):
+    """The values of the network are no longer finite."""
+
+
+class StageRunner:
+    """The training of one stage of a run. All of its state, that of the environments too, is in `snapshot`, so that a
+    run that continues from one does what it would have done. `teacher` is the network of an earlier stage, if there is
+    one."""
+
+    def __init__(
+        self,
+        library: MotionLibrary,
+        cfg: RunCfg,
+        stage: str,
+        device: str = "cpu",
+        threads: int | None = None,
+        teacher: Actor | None = None,
+    ) -> None:
+        torch.manual_seed(cfg.seed)
+        recipe = recipe_named(cfg.algo)
+        self.library, self.stage, self.cfg, self.device = library, stage, cfg.stages[stage], device
+        self.task = recipe.task(stage, self.cfg.environment)
+        self.rng = np.random.default_rng(cfg.seed)
+        self.generator = torch.Generator().manual_seed(cfg.seed)
+        randomization = None
+        if self.cfg.environment.randomize:
+            environments = self.cfg.environment.environments
+            randomization = draw_randomization(self.rng, environments, library.robot.n_joints)
+        self.simulation = make_simulation(library, self.cfg.environment, device, threads, randomization)
+        self._clips = np.arange(0)
+        references, self.sampler = self._chosen()
+        self.env = TrackingEnv(
+            library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng,
+            training_events(randomization), self.sampler.record,
+        )  # fmt: skip
+        self.observation = self._tensors(self.env.observe())
+        own = recipe.stages[stage]
+        self.net = own.network(self.task, library.robot, self.cfg.network).to(device)
+        self.net.use(self._features())
+        self.teacher = teacher
+        self.algorithm = own.algorithm(
+            self.net, self.cfg.algorithm, self.observation, self.generator, self._labels if teacher else None
+        )
+        self.iterations = self.steps = 0
+
+    def iterate(self) -> dict[str, float]:
+        """Let all environments act for the algorithm's horizon and improve the policy; return means of what is worth
+        watching."""
+        if self.iterations and self.iterations % REFRESH == 0 and len(self._clips) < len(self.library):
+            self._refresh()
+        means = self._collect()
+        means |= self.algorithm.update(self.observation)
+        self.net.see(self.algorithm.storage.flat())
+        if not all(math.isfinite(v) for v in means.values()) or not all_finite(self.net):
+            raise Diverged(
+                f"training diverged in iteration {self.iterations}: its values are not finite any more; the checkpoint "
+                "before it is kept. Try another seed or a smaller learning rate"
+            )
+        self.iterations += 1
+        self.steps += self.cfg.steps_per_update
+        return means
+
+    @torch.no_grad()
+    def _collect(self) -> dict[str, float]:
+        algorithm, horizon = self.algorithm, self.cfg.algorithm.horizon
+        ended = failed = 0.0
+        rewards: list[float] = []
+        terms: dict[str, float] = {}
+        for _ in range(horizon):
+            action = algorithm.act(self.observation)
+            step = self.env.step(self._native(action))
+            final = None if step.final is None else self._tensors(step.final)
+            reward, terminated, truncated = map(self._tensor, (step.reward, step.terminated, step.truncated))
+            outcome = Outcome(reward, terminated, truncated, final)
+            rewards.append(float(outcome.reward.mean()))
+            algorithm.record(self.observation, action, outcome)
+            self.observation = self._tensors(step.observation)
+            ended, failed = ended + float(outcome.done.sum()), failed + float(outcome.terminated.sum())
+            terms = {name: terms.get(name, 0.0) + value / horizon for name, value in step.terms.items()}
+        return {
+            "reward": float(np.mean(rewards)),
+            "failures_per_second": CONTROL_RATE * failed / self.cfg.steps_per_update,
+            "failed_share": failed / max(ended, 1.0),
+            **{f"terms/{name}": value for name, value in terms.items()},
+        }
+
+    def snapshot(self) -> dict[str, Array]:
+        """Return the whole state as arrays, by names."""
+        # The noise of the last observation is drawn already.
+        seen = {f"observation.{name}": value.cpu().numpy().copy() for name, value in self.observation.items()}
+        arrays = weights_of(self.net) | self.algorithm.snapshot() | seen
+        arrays |= {f"env.{name}": value for name, value in self.env.snapshot().items()}
+        arrays |= {f"sampler.{name}": value for name, value in self.sampler.snapshot().items()}
+        return arrays | {
+            "clips": self._clips,
+            "counts": np.array([self.iterations, self.steps]),
+            "generator": self.generator.get_state().numpy(),
+            "rng": rng_state(self.rng),
+        }
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Continue from a snapshot of the same library and configuration."""
+        references, self.sampler = self._chosen(arrays["clips"])
+        self.env.use(references, self.sampler.draw, self.sampler.record)
+        self.net.features = self._features()
+        load_weights(self.net, arrays)
+        self.algorithm.restore(arrays)
+        self.sampler.restore(_below(arrays, "sampler."))
+        self.env.restore(_below(arrays, "env."))
+        self.iterations, self.steps = (int(n) for n in arrays["counts"])
+        self.generator.set_state(torch.from_numpy(arrays["generator"].copy()))
+        restore_rng(self.rng, arrays["rng"])
+        seen = {name: torch.from_numpy(arrays[f"observation.{name}"].copy()) for name in self.observation}
+        self.observation = {name: group.to(self.device) for name, group in seen.items()}
+
+    def _chosen(self, clips: Array | None = None) -> tuple[References, Sampler]:
+        """Return the motions to learn from for a while: all, if they are not too many."""
+        if clips is None:
+            lengths = np.array([len(m) for m in self.library.motions])
+            order = np.arange(len(lengths)) if lengths.sum() <= MOST_FRAMES else self.rng.permutation(len(lengths))
+            clips = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(lengths[order]), MOST_FRAMES, "right")))])
+        self._clips = clips
+        references = expand(self.library, clips, self.task)
+        return references, Sampler(references, self.rng)
+
+    def _refresh(self) -> None:
+        references, self.sampler = self._chosen()
+        self.env.use(references, self.sampler.draw, self.sampler.record)
+        self.net.use(self._features())
+        self.observation = self._tensors(self.env.observe())
+
+    def _labels(self, observation: Observation) -> Tensor:
+        """Return (E, N) the actions of the teacher."""
+        assert self.teacher is not None
+        return self.teacher.actor(observation, self.net.features)
+
+    def _features(self) -> dict[str, Tensor]:
+        return {name: self._tensor(values) for name, values in self.env.references.features.items()}
+
+    def _tensor(self, x: Any) -> Tensor:
+        return torch.from_numpy(x) if isinstance(x, np.ndarray) else x
+
+    def _tensors(self, observation: Observation) -> Observation:
+        return {name: self._tensor(group) for name, group in observation.items()}
+
+    def _native(self, action: Tensor) -> Any:
+        """Return actions as a tensor of the simulator's library."""
+        return to_numpy(action) if isinstance(self.env.action, np.ndarray) else action
+
+
+def make_simulation(
+    library: MotionLibrary,
+    cfg: EnvironmentCfg,
+    device: str,
+    threads: int | None,
+    randomization: Randomization | None,
+) -> Simulation:
+    """Return a simulation by MuJoCo's own threads on the CPU, or by MuJoCo Warp on another device."""
+    if device == "cpu":
+        from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+
+        return MujocoSimulation(library.robot, cfg.environments, cfg.substeps, threads, randomization)
+    from phuma.learning.sim.mujoco_warp import WarpSimulation
+
+    return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device=device, randomization=randomization)
+
+
+def training_events(randomization: Randomization | None) -> EventsCfg:
+    """Return the paper's table of randomization in full where environments are randomized, nothing of it where they are
+    not."""
+    if randomization is None:
+        return EventsCfg()
+    return EventsCfg(noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias)
+
+
+def _below(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -1,0 +1,1 @@
+"""Compose stages: only these modules and the command line know more than one stage."""

@@ -1,0 +1,253 @@
+"""Build a dataset from raw recordings: read, curate, retarget, measure and store, recording by recording."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from phuma.body.choice import check_body
+from phuma.core.clip import Clip
+from phuma.core.robot_motion import RobotMotion
+from phuma.curation import CurateCfg
+from phuma.dataset.builder import Progress, Runner, build
+from phuma.dataset.category import GROUP_OF, categorise, category_of
+from phuma.dataset.describe import ROBOT_FILES, Description
+from phuma.dataset.labels import read_labels
+from phuma.dataset.layout import Layout, clip_id, make_folder, recording_id
+from phuma.dataset.record import Job, Row, file_sha256
+from phuma.dataset.split import relative_name, split_of
+from phuma.errors import ConfigError
+from phuma.formats.clip_file import save_clip
+from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.io.names import unique_name
+from phuma.pipelines.files_to_clips import people_in
+from phuma.pipelines.retarget import check_method, retarget
+from phuma.retargeting import DEFAULT_METHOD
+from phuma.robots import Robot, cached_robot
+from phuma.runtime.process_pool import WorkerLimits, run_all
+from phuma.sources import ReadCfg, find_recordings
+from phuma.sources.bvh.match import load_joint_map
+from phuma.sources.registry import SUFFIXES, Recording
+
+LIBRARIES = ("mujoco", "numba", "numpy", "scipy")
+
+
+@dataclass(frozen=True)
+class BuildCfg:
+    """Choose how the dataset is made."""
+
+    robots: tuple[str, ...] = ("g1",)
+    method: str = DEFAULT_METHOD
+    """Method of retargeting: physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
+    contact_speed: float | None = None
+    """Speed in m/s from which on a moving foot is not held in place, although it counts as in contact"""
+    mirror: bool = False
+    read: ReadCfg = field(default_factory=ReadCfg)
+    curate: CurateCfg = field(default_factory=CurateCfg)
+
+    def __post_init__(self) -> None:
+        check_method(self.method, self.contact_speed)
+        if not self.robots or len(set(self.robots)) != len(self.robots):
+            raise ConfigError(f"each robot once, at least one; got {', '.join(self.robots) or 'none'}")
+
+
+@dataclass(frozen=True)
+class WorkCfg:
+    """Choose how the work is done; the result does not depend on it."""
+
+    jobs: int | None = None
+    """Number of worker processes (default: one for each processor)"""
+    timeout: float = 1800.0
+    """Seconds after which the work on a recording is stopped and the recording counts as failed"""
+    memory: float = 4000.0
+    """Memory of a worker in megabytes above which its recording counts as failed"""
+
+    def __post_init__(self) -> None:
+        if (self.jobs is not None and self.jobs < 1) or not self.timeout > 0 or not self.memory > 0:
+            raise ConfigError("--jobs is at least 1, --timeout and --memory are above zero")
+
+    def runner(self) -> Runner:
+        """Return a function that runs work on items in worker processes under these limits."""
+        limits = WorkerLimits(self.timeout, self.memory)
+        return lambda work, items: run_all(work, items, self.jobs or os.cpu_count() or 1, limits)
+
+
+def build_dataset(
+    sources: Sequence[str | Path],
+    out: Path,
+    cfg: BuildCfg,
+    run: Runner,
+    rebuild: bool = False,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Description:
+    """Build, or go on building, the dataset `out` from everything below `sources`."""
+    description = describe(cfg)
+    jobs = jobs_of(sources, out)
+    return build(out, jobs, partial(produce, cfg=cfg), run, description, rebuild, progress)
+
+
+def describe(cfg: BuildCfg) -> Description:
+    """Return the configuration without anything that depends on the machine: files are named by their content."""
+    check_body(cfg.read.body)
+    reading = asdict(cfg.read)
+    reading["body"] = body_identity(cfg.read.body)
+    reading["joint_map"] = asdict(load_joint_map(cfg.read.joint_map)) if cfg.read.joint_map else None
+    robots = [cached_robot(name) for name in cfg.robots]
+    config = {
+        "read": reading,
+        "curate": {**asdict(cfg.curate), "limits": cfg.curate.limits},
+        "method": cfg.method,
+        "contact_speed": cfg.contact_speed,
+        "mirror": cfg.mirror,
+        ROBOT_FILES: {robot.name: robot_identity(robot) for robot in robots},
+    }
+    return Description(tuple(robot.name for robot in robots), config, tool_versions())
+
+
+def tool_versions() -> dict[str, str]:
+    """Return the versions of the programs that the numbers in a dataset come from."""
+    return {"phuma": version("phuma"), **{name: version(name) for name in LIBRARIES}}
+
+
+def body_identity(spec: str) -> str:
+    """Return `open`, or `smplx:` and a hash of the model's files."""
+    kind, _, path = spec.partition(":")
+    if not path:
+        return kind
+    files = (
+        sorted(f for f in Path(path).rglob("*") if f.suffix in (".npz", ".pkl"))
+        if Path(path).is_dir()
+        else [Path(path)]
+    )
+    digest = hashlib.sha256("".join(file_sha256(f) for f in files).encode()).hexdigest()
+    return f"{kind}:{digest[:16]}"
+
+
+def robot_identity(robot: Robot) -> str:
+    """Return a hash of the files that define a robot."""
+    digest = hashlib.sha256("".join(file_sha256(robot.folder / f) for f in ("model.xml", "robot.json")).encode())
+    return digest.hexdigest()[:16]
+
+
+def jobs_of(sources: Sequence[str | Path], out: Path) -> list[Job]:
+    """Return a job for every recording below the sources, each once, with its name and its label."""
+    # Sorted, since of two folders with the same name the second one gets a number.
+    jobs = named_jobs(find_recordings(sorted(map(str, sources)), leave_out=out))
+    if not jobs:
+        wanted = ", ".join(sorted(SUFFIXES))
+        raise ConfigError(f"no recordings below {', '.join(map(str, sources))}; looked for {wanted}")
+    return jobs
+
+
+def named_jobs(recordings: Sequence[Recording], beneath: str = "") -> list[Job]:
+    """Return a job for each file, once; names begin with `beneath`."""
+    labels = lru_cache(maxsize=None)(read_labels)
+    jobs: list[Job] = []
+    taken: set[str] = set()
+    seen: set[Path] = set()
+    for recording in recordings:
+        if recording.path.resolve() in seen:
+            continue  # reached twice: through a folder within a folder, or a link
+        seen.add(recording.path.resolve())
+        source, relative = _source_and_path(recording)
+        # Another folder of the same name has a number; upper and lower case differ, as files of both are there.
+        name = unique_name(source, taken, f"/{relative}", key=str)
+        label = labels(recording.folder).text_of(relative)
+        full = beneath + name
+        jobs.append(Job(recording.path, full, name.split("/")[0], relative, recording_id(full), label))
+    return jobs
+
+
+def _source_and_path(recording: Recording) -> tuple[str, str]:
+    """Return the name of the source folder and the path of the recording below it."""
+    folder = recording.folder.resolve().name or "root"
+    relative = recording.path.relative_to(recording.folder).as_posix()
+    return relative_name(_safe_path(folder)), relative_name(_safe_path(relative))
+
+
+def _safe_path(path: str) -> str:
+    """Return a path that is safe on every system: no `..`, no drive, no bytes that are not Unicode."""
+    path = re.sub("[\ud800-\udfff]", "\ufffd", path)
+    parts = [part if part.strip(".") else "_" for part in path.replace("\\", "/").split("/")]
+    return "/".join([parts[0] + "_" * parts[0].endswith(":"), *parts[1:]])
+
+
+def produce(job: Job, layout: Layout, cfg: BuildCfg) -> list[Row]:
+    """Process one recording: write its curated whole and its clips on every robot, and return their manifest rows."""
+    rows: list[Row] = []
+    # By its name, not by its path: nothing in a dataset depends on the machine.
+    for person, curation in enumerate(people_in(job.path, cfg.read, cfg.curate, source=job.name)):
+        human = layout.recording(job.id, person)
+        save_clip(human, curation.whole)
+        about = {
+            "person": person,
+            "human_file": human.relative_to(layout.root).as_posix(),
+            "human_sha256": file_sha256(human),
+        }
+        for clip in curation.clips:
+            images = [clip, clip.mirror()] if cfg.mirror and clip.verdict.kept else [clip]
+            rows += [row for image in images for row in _clip_rows(job, layout, cfg, image, about)]
+    return rows
+
+
+def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) -> list[Row]:
+    """Return the manifest rows of a clip, one per robot, and write the robots' motions if the clip is kept."""
+    source = clip.motion.provenance
+    guess = categorise(clip.motion, clip.contact)
+    category = category_of(job.label, guess)
+    name = clip_id(job.id, about["person"], clip.start, source.mirrored)
+    row: Row = {
+        **about,
+        "clip": name,
+        "kept": clip.verdict.kept,
+        "reasons": list(clip.verdict.reasons),
+        "recording": job.name,
+        "source": job.source,
+        "format": source.format,
+        "mirrored": source.mirrored,
+        "start": round(clip.start, 6),
+        "end": round(clip.end, 6),
+        "fps": clip.motion.fps,
+        "frames": len(clip.motion),
+        "split": split_of(job.relative),
+        "category": category,
+        "category_group": GROUP_OF[category],
+        "category_guess": guess,
+        "label": job.label,
+        "licence": source.licence,
+        "redistributable": source.redistributable,
+        "notes": list(source.notes),
+        "imported": False,
+        **{m.name: m.value for m in clip.verdict.measures},
+        **{f"{m.name}_limit": m.limit for m in clip.verdict.measures},
+    }
+    rows = []
+    for robot in map(cached_robot, cfg.robots):
+        rows.append({**row, "robot": robot.name})
+        if clip.verdict.kept:
+            rows[-1] |= stored(layout, job.id, name, retarget(clip, robot, cfg.method, cfg.contact_speed))
+    return rows
+
+
+def stored(layout: Layout, recording: str, name: str, motion: RobotMotion) -> Row:
+    """Write a robot's motion and return its columns of the manifest."""
+    path = layout.clip(motion.robot, recording, name)
+    make_folder(path.parent)
+    save_robot_motion(path, motion)
+    report: Any = motion.report
+    return {
+        "file": path.relative_to(layout.root).as_posix(),
+        "sha256": file_sha256(path),
+        "method": report["method"],
+        "flags": list(report["flags"]),
+        "scale": report.get("scale"),
+        "steps": report.get("steps"),
+        **{name: value for name, value in report["metrics"].items() if name != "frames"},
+    }

@@ -1,0 +1,185 @@
+"""Load policies, roll them out on the motions of datasets, and judge the rollouts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from phuma.core.rollout import Rollout
+from phuma.dataset.category import GROUPS
+from phuma.dataset.dataset import Dataset, Entry
+from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
+from phuma.evaluation import judge, summarise
+from phuma.learning.deploy.policy import Policy, PolicyInfo
+from phuma.learning.env.events import EventsCfg
+from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.run.folder import RunFolder
+from phuma.learning.run.rollouts import START, roll_out
+from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+from phuma.robots import Robot, built_in_robots, load_robot
+
+SPLITS = ("train", "test")
+UNREADABLE = "cannot be read"
+"""The start of the reason for which an unreadable clip is left out: a fault of the dataset."""
+FINEST = 1e-4
+"""The shortest physics step that can be asked for, s."""
+
+
+def load_policy(path: str | Path, robot: Robot | None = None) -> Policy:
+    """Load the policy of a training run's folder, with torch, or of an ONNX file, with onnxruntime alone.
+
+    A policy that does not fit its robot is an error; `robot` is needed where that is not a built-in one.
+    """
+    path = Path(path)
+    if path.is_dir():
+        folder = RunFolder(path)
+        info = folder.info().policy(folder.reached_stage())
+        robot = robot or robot_named(info.robot)
+        fitting(path, info, robot)
+        try:
+            from phuma.learning.deploy.torch_policy import policy_of_run
+        except ModuleNotFoundError as e:
+            raise missing_extra(e, "the policy of a training run") from None
+        return policy_of_run(folder, robot)
+    if not path.exists():
+        raise ReadError(path, "does not exist; expected the folder of a training run or a policy.onnx")
+    from phuma.learning.deploy.onnx_policy import load_onnx
+
+    policy = load_onnx(path)
+    fitting(path, policy.info, robot or robot_named(policy.info.robot))
+    return policy
+
+
+def fitting(path: Path, info: PolicyInfo, robot: Robot) -> None:
+    """Raise a ConfigError if the policy in `path` does not fit this robot."""
+    try:
+        info.check(robot)
+    except ConfigError as e:
+        raise ConfigError(f"{path}: {e}") from None
+
+
+def robot_named(name: str) -> Robot:
+    """Return the built-in robot of this name; the name comes from a file, so it must not choose a folder to read."""
+    if name not in built_in_robots():
+        raise ConfigError(
+            f"the policy's robot is {name}, which is not built in ({', '.join(built_in_robots())}): give its folder by "
+            "--robot"
+        )
+    return load_robot(name)
+
+
+def dataset_library(
+    dataset: str | Path | Dataset,
+    robot: Robot,
+    where: str | None = None,
+    split: str | None = None,
+    bar: Callable[[list[Entry]], Iterable[Entry]] = iter,
+) -> MotionLibrary:
+    """Return a dataset's kept clips of this robot, of one split or, with None, of both; `where` is SQL.
+
+    Clips that no robot can be asked to follow, or that cannot be read, are in `left_out`; none left is an error.
+    """
+    chosen = chosen_clips(dataset if isinstance(dataset, Dataset) else Dataset(dataset), robot, where, split)
+    library = MotionLibrary(robot)
+    for entry in bar(chosen):
+        try:
+            library.add(entry.id, entry.motion(), entry.row["category"])
+        except ReadError as e:
+            library.left_out.append((entry.id, f"{UNREADABLE}: {e}"))
+    if not library.names:
+        name, reason = library.left_out[0]
+        raise PhumaError(f"none of {len(chosen)} clips can be followed; {name}: {reason}")
+    return library
+
+
+def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:
+    """Return the dataset's kept clips of this robot, of one split or, with None, of both; none is an error."""
+    entries = [entry for entry in data.entries(where) if entry.row["robot"] == robot.name]
+    chosen = [entry for entry in entries if split in (None, entry.row["split"])]
+    if not chosen:
+        raise ConfigError(_nothing(data, robot, where, split, entries))
+    return chosen
+
+
+def exit_code(library: MotionLibrary) -> int:
+    """Return the exit code of a command that used a library: 1 if some of its files could not be read."""
+    return int(any(reason.startswith(UNREADABLE) for _, reason in library.left_out))
+
+
+def _nothing(data: Dataset, robot: Robot, where: str | None, split: str | None, entries: list[Entry]) -> str:
+    """Return the reason why no clip is left."""
+    robots = [name for (name,) in data.query("SELECT DISTINCT robot FROM manifest ORDER BY robot")[1]]
+    if robot.name not in robots:
+        return f"{data.root} has no motion of robot {robot.name}; it is of: {', '.join(robots) or 'none'} (see --robot)"
+    under = f" under {where!r}" if where else ""
+    if not entries:
+        return f"{data.root} has no kept clip of {robot.name}{under}; `phuma status {data.root}` says what it holds"
+    others = sorted({str(entry.row["split"]) for entry in entries})
+    those = "; `phuma evaluate ... --split train` judges those" if split == "test" else ""
+    return (
+        f"the {split} split of {data.root} is empty{under}: all {len(entries)} kept clips of {robot.name} are in "
+        f"{', '.join(others)}{those}. Splits follow from the recordings' names; about a tenth of many recordings is in "
+        "test"
+    )
+
+
+def library_id(library: MotionLibrary) -> str:
+    """Return a hash that is the same for the same motions under the same names, whatever dataset they are in."""
+    digest = hashlib.sha256(library.robot.name.encode())
+    for name, motion in zip(library.names, library.motions):
+        qpos = motion.qpos
+        digest.update(f"\n{name} {qpos.shape}\n".encode())
+        digest.update(qpos.data)
+    return digest.hexdigest()[:16]
+
+
+def try_out(
+    policy: Policy,
+    library: MotionLibrary,
+    physics_dt: float | None = None,
+    noise: float = 0.0,
+    pushes: bool = False,
+    episodes: int = 1,
+    seed: int = 0,
+) -> Iterator[Rollout]:
+    """Yield rollouts of all motions of the library from their first frames, `episodes` of each, as they are made.
+
+    Physics steps are the training's, or last `physics_dt` seconds; all collision shapes are used in both. `noise` is
+    a multiple of the paper's. A single episode starts on the reference; several start near it, each elsewhere.
+    """
+    policy.info.check(library.robot)
+    events = EventsCfg(noise=noise, pushes=pushes, start=START if episodes > 1 else 0.0)
+    simulation = partial(MujocoSimulation, library.robot, substeps=physics_steps(policy.info, physics_dt))
+    return roll_out(policy, library, simulation, episodes, events, seed)
+
+
+def physics_steps(info: PolicyInfo, physics_dt: float | None) -> int:
+    """Return the physics steps per control step: those of training, or such that each lasts `physics_dt` seconds."""
+    if physics_dt is None:
+        return info.substeps
+    control = 1 / info.control_rate
+    steps = round(control / physics_dt) if physics_dt >= FINEST else 0
+    if steps < 1 or abs(steps * physics_dt - control) > 1e-9:
+        raise ConfigError(
+            f"--physics-dt {physics_dt:g}: a control step of {control:g} s has to be a whole number of steps of "
+            f"at least {FINEST:g} s, for example {control / 4:g} or {control / 2:g}"
+        )
+    return steps
+
+
+def judge_rollouts(rollouts: Iterable[Rollout], library: MotionLibrary) -> dict[str, Any]:
+    """Compare rollouts with the motions they were to follow; return the document of `evaluation.summarise`."""
+    index = {name: number for number, name in enumerate(library.names)}
+    scores = []
+    for rollout in rollouts:
+        number = index[rollout.motion]
+        scores.append(judge(rollout, library.motions[number], library.robot, library.categories[number]))
+    return summarise(scores, GROUPS)
+
+
+def judge_policy(policy: Policy, library: MotionLibrary, **how: Any) -> dict[str, Any]:
+    """Roll out a policy with the options of `try_out` and return the document of `judge_rollouts`."""
+    return judge_rollouts(try_out(policy, library, **how), library)

@@ -1,0 +1,159 @@
+"""Import robot motions that others made into a dataset: read, measure and store them whole, marked as imported."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from phuma.core.robot_motion import RobotMotion
+from phuma.dataset.builder import Progress, Runner, build
+from phuma.dataset.category import GROUP_OF
+from phuma.dataset.describe import ROBOT_FILES, Description, load_description
+from phuma.dataset.exchange import FORMATS, format_named, import_motion
+from phuma.dataset.labels import LABELS_FILE, type_of_text
+from phuma.dataset.layout import Layout, clip_id
+from phuma.dataset.record import Job, Record, Row, load_record
+from phuma.dataset.split import split_of
+from phuma.errors import ConfigError
+from phuma.pipelines.build_dataset import named_jobs, robot_identity, stored, tool_versions
+from phuma.retargeting.measure import measure
+from phuma.retargeting.retarget import flags
+from phuma.robots import Robot, cached_robot
+from phuma.sources import find_recordings
+
+SUFFIXES = {known.suffix for known in FORMATS.values() if known.read is not None}
+"""The suffixes that folders are searched for; a file that is given by name may have any."""
+BENEATH = "imported/"
+"""The start of every imported recording's name, so that none is mistaken for one built from a human's recording."""
+
+
+@dataclass(frozen=True)
+class ImportCfg:
+    """Say what is known about the motions."""
+
+    robot: str = "g1"
+    """Robot of the motions: g1, h1_2, or a folder with model.xml and robot.json"""
+    format: str | None = None
+    """Format of the files: phuma, csv, mjlab or gmr (default: each file's content decides)"""
+    fps: float | None = None
+    """Frame rate in Hz of files that do not state it, which are those of format csv (default: 30)"""
+    licence: str | None = None
+    """Licence of the motions, in words"""
+    redistributable: str | None = None
+    """Whether the licence allows redistribution: yes or no (default: not known)"""
+
+    def __post_init__(self) -> None:
+        if self.format is not None and format_named(self.format).read is None:
+            readable = ", ".join(f.name for f in FORMATS.values() if f.read is not None)
+            raise ConfigError(f"format {self.format!r} is only written; read are: {readable}")
+        if self.fps is not None and not 5 <= self.fps <= 1000:
+            raise ConfigError(f"a frame rate of {self.fps:g}; expected between 5 and 1000 Hz")
+        if self.redistributable not in (None, "yes", "no"):
+            raise ConfigError(f"--redistributable {self.redistributable}; expected yes or no")
+
+    @property
+    def settings(self) -> str:
+        """Return all settings that a stored motion depends on, except the robot, which is the dataset's."""
+        return json.dumps({k: v for k, v in asdict(self).items() if k != "robot"}, sort_keys=True)
+
+
+class Imported(NamedTuple):
+    """Hold the records of the imported files, and the description of their dataset."""
+
+    description: Description
+    records: list[Record]
+
+
+def import_motions(
+    sources: Sequence[str | Path],
+    out: Path,
+    cfg: ImportCfg,
+    run: Runner,
+    progress: Callable[[Progress], None] = lambda _: None,
+) -> Imported:
+    """Add everything below `sources` to the dataset `out`, which is created if there is none."""
+    description = describe(out, cached_robot(cfg.robot))
+    jobs = jobs_of(sources, out, cfg)
+    done = build(out, jobs, partial(produce, cfg=cfg), run, description, progress=progress)
+    return Imported(done, [load_record(Layout(out).record(job.id)) for job in jobs])
+
+
+def describe(out: Path, robot: Robot) -> Description:
+    """Return the dataset's own description, or a new one in which only the robot is set."""
+    files = {robot.name: robot_identity(robot)}
+    if not Layout(out).description.exists():
+        return Description((robot.name,), {ROBOT_FILES: files}, tool_versions(), importing=True)
+    before = load_description(out)
+    if robot.name not in before.robots:
+        raise ConfigError(
+            f"{out} is a dataset of {', '.join(before.robots)}, not of {robot.name}; choose another --out"
+        )
+    if before.config.get(ROBOT_FILES, {}).get(robot.name) != files[robot.name]:
+        raise ConfigError(f"{out} was made with another model of {robot.name}; choose another --out")
+    if not before.finished and not before.importing:
+        raise ConfigError(f"{out} is not finished: run the same `phuma build` again, then import")
+    return replace(before, importing=True)
+
+
+def jobs_of(sources: Sequence[str | Path], out: Path, cfg: ImportCfg) -> list[Job]:
+    """Return a job for every candidate file below the sources, each once."""
+    found = find_recordings(sorted(map(str, sources)), out, SUFFIXES)
+    jobs = named_jobs([f for f in found if f.path.name != LABELS_FILE], BENEATH)
+    if not jobs:
+        wanted = ", ".join(sorted(SUFFIXES))
+        raise ConfigError(f"no robot motions below {', '.join(map(str, sources))}; looked for {wanted}")
+    return [replace(job, settings=cfg.settings) for job in jobs]
+
+
+def produce(job: Job, layout: Layout, cfg: ImportCfg) -> list[Row]:
+    """Import one file, whole as it is, and return its manifest row."""
+    robot = cached_robot(cfg.robot)
+    motion = read_motion(job, robot, cfg).as_written()
+    scores = measure(motion, robot)
+    motion = replace(motion, report={"method": "imported", "flags": flags(scores, True), "metrics": scores})
+    name = clip_id(job.id, 0, 0.0)
+    category = type_of_text(job.label) if job.label else type_of_text(Path(job.relative).stem)
+    origin = motion.provenance
+    row: Row = {
+        "clip": name,
+        "robot": robot.name,
+        "kept": True,
+        "reasons": [],
+        "recording": job.name,
+        "source": job.source,
+        "format": origin.format,
+        "person": 0,
+        "mirrored": False,
+        "start": 0.0,
+        "end": round(motion.duration, 6),
+        "fps": motion.fps,
+        "frames": len(motion),
+        "split": split_of(job.relative),
+        "category": category,
+        "category_group": GROUP_OF[category] if category else None,
+        "label": job.label,
+        "licence": origin.licence,
+        "redistributable": origin.redistributable,
+        "notes": list(origin.notes),
+        "imported": True,
+    }
+    return [row | stored(layout, job.id, name, motion)]
+
+
+def read_motion(job: Job, robot: Robot, cfg: ImportCfg) -> RobotMotion:
+    """Read a motion and add what the user knows about it; it is named after the job, so that no path is stored."""
+    motion = import_motion(job.path, robot, cfg.format)
+    origin = replace(motion.provenance, source=job.name)
+    if cfg.licence is not None:
+        origin = replace(origin, licence=cfg.licence)
+    if cfg.redistributable is not None:
+        origin = replace(origin, redistributable=cfg.redistributable == "yes")
+    if cfg.fps is not None and not format_named(origin.format).tells_rate:
+        notes = tuple(n for n in origin.notes if not n.startswith("rate assumed"))
+        origin = replace(origin, notes=(f"rate given: {cfg.fps:g} Hz", *notes))
+        motion = replace(motion, fps=cfg.fps)
+    return replace(motion, provenance=origin)

@@ -1,0 +1,171 @@
+"""Show a policy in the viewer: its rollout of a motion, simulated when the clip is opened, beside the reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from phuma.core.robot_motion import RobotMotion
+from phuma.core.rollout import Rollout
+from phuma.core.rotations import Array
+from phuma.errors import ConfigError
+from phuma.evaluation import Score, judge
+from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
+from phuma.evaluation.metrics import deviations
+from phuma.learning.deploy.policy import Policy
+from phuma.learning.motions.library import fault, library_of
+from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
+from phuma.pipelines.evaluate_policy import try_out
+from phuma.pipelines.scene_building import Piece, performer, rollout_motion, show_of, stored_performer
+from phuma.robots import Robot
+from phuma.robots.kinematics import key_body_positions
+from phuma.viewer.session import Opened
+from phuma.viewer.show import Lane, Performer, Show, Track
+
+POLICY, REFERENCE = "policy", "reference"
+CLOSE = "success_0.15"
+NOT_KNOWN = ("torque",)
+"""Tracks that cannot be computed from the poses of a simulated robot, as the torques of its motors."""
+
+
+@dataclass(frozen=True)
+class PlayCfg:
+    """Choose the conditions of a simulation: physics step, noise, pushes and seed."""
+
+    physics_dt: float | None = None
+    """Length of a physics step, s; None is that of training."""
+    noise: float = 0.0
+    pushes: bool = False
+    seed: int = 0
+
+    def __str__(self) -> str:
+        steps = [] if self.physics_dt is None else [f"physics steps of {1000 * self.physics_dt:g} ms"]
+        said = steps + [f"noise {self.noise:g}"] * bool(self.noise)
+        return ", ".join(said + ["pushes"] * self.pushes) or "the training's physics"
+
+
+class Pieces(Protocol):
+    """Provide motions to play."""
+
+    def about(self) -> dict[str, Any]: ...
+
+    def find(self, request: Mapping[str, str]) -> dict[str, Any]: ...
+
+    def piece(self, clip: str, robot: str | None) -> Piece: ...
+
+
+class PolicyCollection:
+    """Provide rollouts of a policy beside their references, or either alone; the last rollouts are remembered."""
+
+    opening = comparing = "simulating"
+
+    def __init__(self, pieces: Pieces, policy: Policy, name: str, robot: Robot, cfg: PlayCfg = PlayCfg()) -> None:
+        self._pieces, self._policy, self._name, self._robot, self._cfg = pieces, policy, name, robot, cfg
+        self._lock = Lock()
+        self._rollouts: dict[str, Rollout] = {}
+
+    def about(self) -> dict[str, Any]:
+        return self._pieces.about()
+
+    def find(self, request: Mapping[str, str]) -> dict[str, Any]:
+        return self._pieces.find(request)
+
+    def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
+        show = self.show(clip)
+        titles = {p.id: p.title for p in show}
+        chosen = list(titles if performers is None else dict.fromkeys(performers))
+        check_choice(chosen, titles)
+        if not chosen:
+            raise ConfigError(f"choose at least one of {', '.join(titles)}")
+        return Opened(replace(show, performers=tuple(p for p in show if p.id in chosen)), choices_of(titles, chosen))
+
+    def show(self, clip: str) -> Show:
+        """Return the rollout of a clip with its reference."""
+        piece = self._pieces.piece(clip, self._robot.name)
+        if piece.motion is None:
+            raise ConfigError(f"{piece.title} is no robot's motion: put it on one by `phuma retarget`")
+        if (reason := fault(piece.motion, self._robot)) is not None:
+            raise ConfigError(f"{piece.title} cannot be played: it {reason}")
+        facts = (("policy", self._name), ("simulated with", str(self._cfg)))
+        return rollout_show(
+            replace(piece, facts=(*facts, *piece.facts)), self._rollout(clip, piece.motion), self._robot
+        )
+
+    def _rollout(self, clip: str, motion: RobotMotion) -> Rollout:
+        """Return the rollout of a clip, simulated one at a time."""
+        cfg = self._cfg
+        with self._lock:
+            if clip not in self._rollouts:
+                library = library_of(self._robot, [(clip, motion, None)])
+                (self._rollouts[clip],) = try_out(
+                    self._policy, library, cfg.physics_dt, cfg.noise, cfg.pushes, seed=cfg.seed
+                )
+                while len(self._rollouts) > REMEMBERED:
+                    del self._rollouts[next(iter(self._rollouts))]
+            return self._rollouts[clip]
+
+
+def rollout_show(piece: Piece, rollout: Rollout, robot: Robot) -> Show:
+    """Return a rollout beside the motion that it was to follow, at the motion's frame rate and length."""
+    assert piece.motion is not None
+    reference = replace(piece.motion, human_joints=None).reordered(robot.joint_names)
+    ghost = replace(stored_performer(reference, robot), id=REFERENCE, title=REFERENCE, ghost=True, scores={}, flags=())
+    who, error = policy_performer(rollout, reference, robot)
+    score = judge(replace(rollout, motion=piece.title), reference, robot)
+    show = show_of(replace(piece, clip=None, motion=reference, measures=(), path=None), [ghost, who])
+    over = np.arange(len(show)) >= (len(show) if who.ended is None else who.ended)
+    ending = who.flags[0] if who.flags else f"stopped at {rollout.duration:.1f} s"
+    verdict = verdict_of(score) if who.ended is None else ending
+    lanes = [
+        Lane(ending, "violation", over),
+        Lane(f"more than {100 * THRESHOLDS[CLOSE]:g} cm away", "violation", error > THRESHOLDS[CLOSE]),
+    ]
+    lanes += [replace(lane, holds=lane.holds & ~over) for lane in show.lanes]
+    facts = [("mean body error", f"{100 * np.nanmean(error):.1f} cm")]
+    facts += [(f"within {100 * THRESHOLDS[name]:g} cm", _until(score.failed_at[name])) for name in (CLOSE, SUCCESS)]
+    return replace(
+        show, lanes=tuple(lane for lane in lanes if lane.holds.any() or lane.kind == "contact"),
+        kept=score.successful, verdict=verdict, facts=(*facts, *show.facts),
+    )  # fmt: skip
+
+
+def policy_performer(rollout: Rollout, reference: RobotMotion, robot: Robot) -> tuple[Performer, Array]:
+    """Return the policy's robot at the reference's frame rate, and its mean body error, (T,) m.
+
+    After an early end its last pose is held, and nothing more is measured.
+    """
+    motion = rollout_motion(rollout, robot).resampled(reference.fps)
+    reached, total = min(len(motion), len(reference)), len(reference)
+    motion = motion.frames(slice(reached))
+    who = performer(POLICY, POLICY, motion, robot)
+    error = deviations(*(key_body_positions(robot, m) for m in (motion, reference.frames(slice(reached)))))
+    error = _longer(error, total)
+    tracks = [Track("body error", "cm", 100 * error, (100 * THRESHOLDS[CLOSE],))]
+    tracks += [replace(t, value=_longer(t.value, total)) for t in who.tracks if t.label not in NOT_KNOWN]
+    early = rollout.terminated_at is not None or reached < total - 1  # rounding of rates may cost the last frame
+    return replace(
+        who, motion=motion.frames(np.minimum(np.arange(total), reached - 1)), over=_longer(who.over, total),
+        slips=_longer(who.slips, total), tracks=tuple(tracks),
+        lanes=tuple(replace(lane, holds=_longer(lane.holds, total)) for lane in who.lanes),
+        ended=reached if early and reached < total else None,
+    ), error  # fmt: skip
+
+
+def verdict_of(score: Score) -> str:
+    """Return a short verdict on a rollout that was not terminated."""
+    away = score.failed_at[SUCCESS]
+    return "tracked to its end" if away is None else f"{100 * THRESHOLDS[SUCCESS]:g} cm away at {away / RATE:.1f} s"
+
+
+def _until(frame: int | None) -> str:
+    return "to its end" if frame is None else f"until {frame / RATE:.1f} s"
+
+
+def _longer(values: Array, frames: int) -> Array:
+    """Return values padded to `frames` frames by False or nan."""
+    more = np.full((frames - len(values), *values.shape[1:]), False if values.dtype == bool else np.nan, values.dtype)
+    return np.concatenate([values, more])

@@ -1,0 +1,230 @@
+"""Train a policy from the first step to the last: stages, budget, curves, checkpoints and evaluations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phuma import __version__
+from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
+from phuma.evaluation import ERRORS, SHARES
+from phuma.io.lock import locked
+from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.recipes.recipe import RunCfg, recipe_named
+from phuma.learning.run.folder import RunFolder, RunInfo, run_info
+from phuma.pipelines.evaluate_policy import judge_policy, library_id
+
+try:
+    import torch
+    from torch.utils.tensorboard import SummaryWriter
+
+    from phuma.learning.deploy.torch_policy import TorchPolicy, policy_of_run
+    from phuma.learning.run.runner import StageRunner
+except ModuleNotFoundError as e:
+    raise missing_extra(e, "training") from None
+
+LOG_EVERY = 10.0  # s between logs
+EVALUATE_EVERY = 60.0
+"""Seconds between checkpoints, and at least between evaluations, which take at most about 1/20 of the time."""
+EVALUATION_SHARE = 20
+EVALUATED = 32
+"""The number of motions that are evaluated, at most; they are spread evenly over the library."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Limit the length of a run, earlier sessions included; the limit that is reached first ends it."""
+
+    steps: int | None = None
+    """Environment steps; None is no limit."""
+    minutes: float | None = None
+    """Minutes of training; None is no limit."""
+
+    def over(self, steps: int, seconds: float, share: float = 1.0) -> bool:
+        """Return whether a share of the budget is used up, by environment steps or seconds."""
+        return steps >= share * (self.steps or np.inf) or seconds >= share * 60 * (self.minutes or np.inf)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Hold the progress of a run, as it is logged."""
+
+    stage: str
+    steps: int
+    """Environment steps of the whole run."""
+    seconds: float
+    """Seconds of training of the whole run."""
+    rate: float
+    """Environment steps per second since the last log."""
+    values: Mapping[str, float]
+    """What `StageRunner.iterate` returned, averaged since the last log."""
+    evaluation: Mapping[str, Any] | None
+    """The `total` of the last evaluation, see `evaluation.summarise`; None before the first one."""
+
+
+@dataclass
+class _Recent:
+    """Sum the values of the iterations since the last log."""
+
+    steps: int
+    time: float = field(default_factory=time.monotonic)
+    sums: dict[str, float] = field(default_factory=dict)
+    count: int = 0
+
+    def add(self, values: Mapping[str, float]) -> None:
+        self.sums = {name: self.sums.get(name, 0.0) + value for name, value in values.items()}
+        self.count += 1
+
+
+def train_policy(
+    library: MotionLibrary,
+    out: str | Path,
+    cfg: RunCfg | None,
+    budget: Budget,
+    data: Mapping[str, Any] | None = None,
+    device: str = "cpu",
+    stop: Callable[[], bool] = lambda: False,
+    log: Callable[[Progress], object] = lambda progress: None,
+) -> RunFolder:
+    """Train on a library until the budget is used up or `stop()` is true; return the run's folder `out`.
+
+    Without `cfg` the run in `out` goes on as it was begun, from its last checkpoint; other motions are an error.
+    `data` says where the motions came from. Training that diverges is an error, and the last checkpoint stays.
+    """
+    torch.set_num_threads(1)
+    folder = RunFolder(out)
+    if cfg is None:
+        info = folder.info()
+        _check_data(info, library, folder)
+    else:
+        folder.check_free()
+        info = run_info(library.robot, cfg, len(library), {**(data or {}), "id": library_id(library)}, __version__)
+    recipe, ends = recipe_named(info.cfg.algo), 0.0
+    first = None if cfg is None else StageRunner(library, cfg, next(iter(cfg.stages)), device)
+    if cfg is not None:
+        folder.begin(info)  # after the runner is made: what cannot begin leaves no folder behind
+    whole = sum(stage.share for stage in recipe.stages.values())
+    with locked(folder.lock):
+        for name, stage in recipe.stages.items():
+            ends += stage.share / whole
+            later = tuple(recipe.stages)[tuple(recipe.stages).index(name) + 1 :]
+            if any(folder.checkpoint(other).exists() for other in later) or stop():
+                continue  # it is done, or nothing more is to be done
+            runner, first = first or _runner(library, folder, info, name, device), None
+            _Training(runner, folder, info, log).run(budget, min(ends, 1.0), stop)
+    return folder
+
+
+def _check_data(info: RunInfo, library: MotionLibrary, folder: RunFolder) -> None:
+    policy = info.last
+    if policy.robot != library.robot.name:
+        raise ConfigError(f"the run in {folder.root} is of robot {policy.robot}, not {library.robot.name}")
+    policy.check(library.robot)
+    if policy.data.get("id") != (found := library_id(library)):
+        raise ConfigError(
+            f"the run in {folder.root} learned from {info.motions} other motions ({policy.data.get('id')}) than these "
+            f"{len(library)} ({found}); give its own dataset, {policy.data.get('dataset')}, unchanged"
+        )
+
+
+def _runner(library: MotionLibrary, folder: RunFolder, info: RunInfo, stage: str, device: str) -> StageRunner:
+    """Return the runner of a stage with its teacher's network, where it has one."""
+    teacher = recipe_named(info.cfg.algo).stages[stage].teacher
+    net = None if teacher is None else policy_of_run(folder, library.robot, teacher).net.to(device)
+    return StageRunner(library, info.cfg, stage, device, teacher=net)
+
+
+def _restore(runner: StageRunner, folder: RunFolder) -> float:
+    """Restore the stage's last checkpoint and return the seconds that were spent on the stage."""
+    arrays = folder.load(runner.stage)
+    try:
+        runner.restore(arrays)
+        return float(arrays["seconds"])
+    except (PhumaError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as e:
+        raise ReadError(folder.checkpoint(runner.stage), f"is not of this run: {type(e).__name__} {e}") from None
+
+
+class _Training:
+    """Train a stage from where it is to the end of its share of the budget."""
+
+    def __init__(
+        self, runner: StageRunner, folder: RunFolder, info: RunInfo, log: Callable[[Progress], object]
+    ) -> None:
+        self.runner, self.folder, self.log, self.stage = runner, folder, log, runner.stage
+        stage, library = runner.stage, runner.library
+        begun = folder.checkpoint(stage).exists()
+        self.began = time.monotonic() - (_restore(runner, folder) if begun else 0.0)
+        if not begun:
+            self._save()
+        earlier = [folder.spent(name) for name in info.cfg.stages if name != stage]
+        self.steps_before, self.seconds_before = (sum(each) for each in zip((0, 0.0), *earlier))
+        self.policy = TorchPolicy(self.runner.net, info.policy(stage))
+        self.evaluated = library.part(np.linspace(0, len(library) - 1, EVALUATED).round().astype(int))
+        self.evaluation: Mapping[str, Any] | None = None
+        self.recent = _Recent(self.runner.steps)
+        self.curve = f"{stage}/" if len(info.cfg.stages) > 1 else ""
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds that were spent on this stage."""
+        return time.monotonic() - self.began
+
+    def run(self, budget: Budget, share: float, stop: Callable[[], bool]) -> None:
+        """Train until this share of the whole run's budget is used up or `stop()`."""
+        runner = self.runner
+        saved, next_evaluation = self.seconds, self.seconds + EVALUATE_EVERY
+
+        def over() -> bool:
+            return budget.over(self.steps_before + runner.steps, self.seconds_before + self.seconds, share)
+
+        with SummaryWriter(str(self.folder.root), purge_step=runner.steps + 1, flush_secs=10) as curves:
+            while not (stop() or over()):
+                values = runner.iterate()
+                self.recent.add(values)
+                for name, value in values.items():
+                    self._curve(curves, name if "/" in name else f"training/{name}", value)
+                if self.seconds >= next_evaluation:
+                    next_evaluation = self._evaluate(curves)
+                if self.seconds - saved >= EVALUATE_EVERY:
+                    self._save()
+                    saved = self.seconds
+                if time.monotonic() - self.recent.time >= LOG_EVERY:
+                    self._log(curves)
+            self._save()
+            if not stop():
+                self._evaluate(curves)
+            self._log(curves)
+
+    def _curve(self, curves: SummaryWriter, name: str, value: float) -> None:
+        curves.add_scalar(f"{self.curve}{name}", value, self.runner.steps)
+
+    def _save(self) -> None:
+        self.folder.save(self.stage, self.runner.snapshot() | {"seconds": np.array(self.seconds)})
+
+    def _evaluate(self, curves: SummaryWriter) -> float:
+        """Evaluate the policy without noise, from first frames; return when to evaluate again."""
+        before = self.seconds
+        total = judge_policy(self.policy, self.evaluated)["total"]
+        self.evaluation = total
+        for name in SHARES:
+            self._curve(curves, f"tracking/{name}", total[name])
+        for name in ERRORS:
+            if (value := total["up_to_failure"][name]) is not None:
+                self._curve(curves, f"errors/{name}", value)
+        return self.seconds + max(EVALUATE_EVERY, EVALUATION_SHARE * (self.seconds - before))
+
+    def _log(self, curves: SummaryWriter) -> None:
+        recent, now = self.recent, time.monotonic()
+        if not recent.count:
+            return
+        rate = (self.runner.steps - recent.steps) / (now - recent.time)
+        self._curve(curves, "training/steps_per_second", rate)
+        means = {name: value / recent.count for name, value in recent.sums.items()}
+        steps, seconds = self.steps_before + self.runner.steps, self.seconds_before + self.seconds
+        self.log(Progress(self.stage, steps, seconds, rate, means, self.evaluation))
+        self.recent = _Recent(self.runner.steps)

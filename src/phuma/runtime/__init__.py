@@ -1,0 +1,1 @@
+"""Run work: in processes, on clusters, as compiled code."""

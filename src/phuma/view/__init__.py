@@ -1,1 +1,0 @@
-"""Looking at motion: stills and time-lines."""

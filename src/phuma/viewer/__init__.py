@@ -1,0 +1,1 @@
+"""Draw motion: in the browser, as films, as stills and as reports."""

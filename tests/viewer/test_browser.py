@@ -1,0 +1,277 @@
+"""The viewer in a real browser: Chromium without a screen, drawing by software."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+
+from phuma.cli.main import main
+from phuma.dataset.dataset import Dataset
+from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.pipelines.collections import FileCollection
+from phuma.pipelines.playback import PolicyCollection
+from phuma.sources import ReadCfg
+from tests.learning.sample_motions import dip
+from tests.pipelines.test_playback import G1, Lame
+from tests.report_dataset import HOSTILE
+from tests.viewer.serving import serving
+from tests.waiting import PATIENCE, wait_for
+
+iio = pytest.importorskip("imageio.v3")
+playwright = pytest.importorskip("playwright.sync_api")
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine: `apt install chromium`"),
+]
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--use-gl=angle", "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+]  # fmt: skip
+SIZE = {"width": 1000, "height": 560}
+LONGEST = 1000 * PATIENCE  # ms
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as p:
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=LONGEST)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that must not complain, nor ask anybody else for anything."""
+    page = browser.new_page(viewport=SIZE)
+    page.set_default_timeout(LONGEST)
+    faults, hosts = [], set()
+    page.on("console", lambda m: faults.append(m.text) if m.type == "error" else None)
+    page.on("pageerror", lambda e: faults.append(str(e)))
+    page.on("request", lambda r: hosts.add(urlsplit(r.url).hostname) if r.url.startswith(("http", "ws")) else None)
+    page.on("websocket", lambda s: hosts.add(urlsplit(s.url).hostname))
+    yield page
+    page.close()
+    assert faults == []
+    assert hosts <= {"localhost", None}
+
+
+def opened(page, viewer):
+    """The page with its first clip on the stage."""
+    page.goto(viewer.url)
+    page.wait_for_selector("#badge:visible")
+    page.frame_locator("#stage").locator("canvas").first.wait_for()
+    return page
+
+
+def picture(page, selector="#stage"):
+    return iio.imread(io.BytesIO(page.locator(selector).screenshot())).astype(int)[..., :3]
+
+
+def drawn(page):
+    """Wait until the stage has been drawn some more times, which takes as long as the machine is slow."""
+    page.frame_locator("#stage").locator("canvas").first.evaluate(
+        "() => new Promise(done => { let n = 4; (function next() { n-- ? requestAnimationFrame(next) : done() })() })"
+    )
+
+
+def changed(a, b):
+    """How many pixels differ visibly."""
+    return int((np.abs(a - b).max(axis=-1) > 30).sum())
+
+
+def seen(page, what):
+    """The first picture of the stage for which `what` holds: software draws when it can."""
+    pictures = []
+
+    def found():
+        pictures[:] = [picture(page)]
+        return what(pictures[0])
+
+    wait_for(found, pause=0.3)
+    return pictures[0]
+
+
+def settled(page):
+    """A picture that has stopped changing."""
+    last = []
+
+    def still(now):
+        drawn(page)
+        last.append(now)
+        return len(last) > 3 and all(np.array_equal(now, before) for before in last[-3:])
+
+    return seen(page, still)
+
+
+def keeps_changing(page, selector="#stage"):
+    """Wait until four different pictures have been seen."""
+    pictures = set()
+    wait_for(lambda: pictures.add(picture(page, selector).tobytes()) or len(pictures) > 3, pause=0.1)
+
+
+def at(page, share):
+    """The stage at a share of the timeline, once two visits look alike and unlike another frame: software may show a
+    frame before it has drawn it, so what was seen too early is visited again."""
+    visits = []
+    for _ in range(20):
+        seek(page, share)
+        visits.append(settled(page))
+        seek(page, 0.75)
+        elsewhere = settled(page)
+        if len(visits) > 1 and changed(*visits[-2:]) <= 20 and changed(visits[-1], elsewhere) > 150:
+            seek(page, share)
+            return seen(page, lambda now: changed(now, visits[-1]) < 20)
+    pytest.fail("no two visits of a frame look alike")
+
+
+def pause(page):
+    if page.get_attribute("#play", "aria-label") == "Pause":
+        page.click("#play")
+    page.wait_for_selector("#play[aria-label=Play]")
+
+
+def seek(page, share):
+    """Click into the timeline, at a share of its length; returns the frame."""
+    box = page.locator("#scrubber").bounding_box()
+    page.mouse.click(box["x"] + share * box["width"], box["y"] + 6)
+    until(page, "share => Math.abs(frame.textContent / document.querySelector('#last-frame').textContent"
+                           " - share) < 0.05", arg=share)  # fmt: skip
+    return int(page.inner_text("#frame"))
+
+
+def until(page, expression, arg=None):
+    """Wait for something; playwright's own way would need a page that may evaluate strings."""
+    wait_for(lambda: page.evaluate(expression, arg), pause=0.1)
+
+
+def rows(page):
+    return page.locator("#rows [data-clip]").evaluate_all("all => all.map(e => e.dataset.clip)")
+
+
+def lists(page, clips):
+    """Wait until the list holds these clips; their number alone may be that of the list before."""
+    wait_for(lambda: sorted(rows(page)) == sorted(clips), pause=0.1)
+
+
+def test_a_clip_plays_scrubs_and_is_compared(page, viewer):
+    opened(page, viewer)
+    assert page.inner_text("#title") == "dataset"
+
+    # It plays: the frames count, and the stage changes.
+    page.wait_for_selector("#play[aria-label=Pause]")
+    seen(page, lambda now: len(np.unique(now.reshape(-1, 3), axis=0)) > 200)  # it is not empty
+    frames = set()
+    wait_for(lambda: frames.add(page.inner_text("#frame")) or len(frames) > 3)
+    keeps_changing(page)
+
+    # The timeline scrubs, and a frame looks the same again.
+    pause(page)
+    at(page, 0.25)
+    page.focus("#scrubber")
+    frame = int(page.inner_text("#frame"))
+    page.keyboard.press("ArrowRight")
+    until(page, f"frame.textContent == {frame + 1}")
+
+    # Two robots perform it, in step.
+    alone = settled(page)
+    page.check("#layout input[value=side]")
+    page.check("#choices [data-choice='h1_2:stored']")
+    until(page, "document.querySelectorAll('[data-performer]').length == 2")
+    seen(page, lambda now: changed(now, alone) > 1000)
+    both = settled(page)
+    seek(page, 0.25)
+    seen(page, lambda now: changed(now, both) > 150)
+
+
+def test_the_list_filters_sorts_finds_and_says_why_a_clip_was_rejected(page, viewer, root):
+    opened(page, viewer)
+    pause(page)
+    dataset = Dataset(root)
+    page.check("#verdict input[value=rejected]")
+    wanted = [row["clip"] for row in dataset.rows("NOT kept AND robot = 'g1'")]
+    lists(page, wanted)
+
+    row = dataset.rows("NOT kept AND robot = 'g1' AND root_jerk > root_jerk_limit")[0]
+    page.click(f"[data-clip='{row['clip']}']")
+    until(page, "badge.textContent == 'rejected'")
+    wait_for(lambda: row["reasons"][0] in page.inner_text("#reasons"), pause=0.1)
+    assert page.locator("#lanes [data-kind=reason] rect").count() > 0
+
+    page.check("#verdict input[value='']")
+    page.fill("#search", "reach")
+    texts = ("recording", "clip", "label", "category")
+    found = [r for r in dataset.rows("robot = 'g1'") if any("reach" in str(r[c]).lower() for c in texts)]
+    lists(page, [r["clip"] for r in found])
+    page.fill("#search", "nobody ever did this")
+    page.wait_for_selector("#empty:visible")
+    page.click("#clear")
+    lists(page, [r["clip"] for r in dataset.rows("robot = 'g1'")])
+    page.select_option("#sort", "root_jerk")
+    wanted = [r[0] for r in dataset.query("SELECT clip FROM manifest WHERE robot = 'g1' ORDER BY root_jerk DESC")[1]]
+    wait_for(lambda: rows(page) == wanted[:50], pause=0.1)
+
+    # Names from files are text.
+    page.fill("#search", HOSTILE.split(">")[0])
+    until(page, "document.querySelectorAll('#rows [data-clip]').length > 0 && [...document.querySelectorAll("
+                "'#rows [data-clip]')].every(e => e.textContent.includes('<script>'))")  # fmt: skip
+    page.locator("#rows [data-clip]").first.click()
+    until(page, "document.querySelector('#clip-title').textContent.includes('<script>')")
+    assert page.locator("#clips img, #clips script, #details img, #bar img").count() == 0
+
+
+def test_two_browsers_show_what_each_has_chosen(browser, page, viewer):
+    opened(page, viewer)
+    pause(page)
+    still = at(page, 0.5)
+    other = browser.new_page(viewport=SIZE)
+    other.set_default_timeout(LONGEST)
+    try:
+        opened(other, viewer)
+        other.check("#layout input[value=side]")
+        until(other, "frame.textContent > 20")
+    finally:
+        other.close()
+    assert changed(settled(page), still) < 20
+
+
+def test_a_policy_falls_beside_its_reference_and_turns_red(page, tmp_path):
+    save_robot_motion(tmp_path / "dip.npz", dip(G1, 2.0))
+    files = FileCollection([tmp_path / "dip.npz"], [G1], ReadCfg())
+    with serving(PolicyCollection(files, Lame(action=1.0), "lame", G1)) as viewer:
+        opened(page, viewer)
+        pause(page)
+        verdict = page.inner_text("#badge")
+        assert re.fullmatch(r"terminated at [01]\.\d s", verdict)
+        assert page.locator("#lane-labels button").first.inner_text() == verdict
+        assert page.locator(".plot .label").first.inner_text() == "body error"
+        assert page.locator("#shown [data-show=human]").is_hidden()
+
+        def red(now):
+            return ((now[..., 0] > 150) & (now[..., 1:].max(axis=-1) < 100)).sum()
+
+        seek(page, 0.98)
+        seen(page, lambda now: red(now) > 150)
+        seek(page, 0.02)
+        seen(page, lambda now: red(now) < 30)
+        assert page.inner_text("#legend").split("\n")[:2] == ["reference", "policy"]
+        page.goto("about:blank")  # before the server goes, or it would call for it
+
+
+def test_a_shared_page_plays_without_a_server(page, root, tmp_path):
+    clip = next(iter(Dataset(root).entries("robot = 'g1'")))
+    path = tmp_path / "page.html"
+    assert main(["share", str(clip.path), "--out", str(path)]) == 0
+    page.set_viewport_size({"width": 500, "height": 400})
+    page.goto(path.as_uri())
+    page.wait_for_selector("canvas")
+    assert "non-skating" in page.inner_text("#about")
+    keeps_changing(page, "canvas >> nth=0")

@@ -1,0 +1,116 @@
+"""Films and sheets of robots, decoded again."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from phuma.cli.main import main
+from phuma.core.provenance import Provenance
+from phuma.core.robot_motion import RobotMotion
+from phuma.errors import ConfigError, PhumaError
+from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.robots import load_robot
+from phuma.viewer.film import film, frames_of
+from phuma.viewer.offscreen import _gl_context
+from phuma.viewer.scene import Appearance
+
+iio = pytest.importorskip("imageio.v3")
+
+
+def can_draw():
+    try:
+        _gl_context(64, 64).free()
+    except PhumaError:
+        return False
+    return True
+
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(not can_draw(), reason="no EGL or OSMesa on this machine")]
+SIZE = (160, 120)
+
+
+def waving(robot_name="g1", frames=12):
+    """A robot that stands and lifts its left arm to the side."""
+    robot = load_robot(robot_name)
+    joints = np.tile(robot.default_pose, (frames, 1))
+    joints[:, robot.joint_names.index("left_shoulder_roll_joint")] = np.linspace(0.2, 1.6, frames)
+    height = 0.76 if robot_name == "g1" else 1.0
+    quat = np.tile([1.0, 0.0, 0.0, 0.0], (frames, 1))
+    return RobotMotion(
+        robot_name, robot.joint_names, 30.0, np.tile([0.0, 0.0, height], (frames, 1)), quat, joints,
+        np.ones((frames, 4)), None, Provenance("made up", "test"),
+    )  # fmt: skip
+
+
+# imageio leaves ffmpeg's pipe to the garbage collector when it reads.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_film_has_the_motions_frames_rate_and_size_and_the_robot_moves(tmp_path):
+    motion, robot = waving(), load_robot("g1")
+    path = tmp_path / "wave.mp4"
+    film(path, [motion], [robot], size=SIZE)
+    shown = iio.imread(path)
+    assert shown.shape == (12, SIZE[1], SIZE[0], 3)
+    assert iio.immeta(path)["fps"] == 30.0
+    changed = np.abs(shown[-1].astype(int) - shown[0]).max(axis=-1) > 40
+    assert 30 < changed.sum() < 0.3 * changed.size
+    # Seen from the front left the robot's left arm rises on the right half of the picture.
+    across = np.flatnonzero(changed.any(axis=0))
+    assert across.mean() > SIZE[0] / 2
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_gif_and_a_sheet(tmp_path):
+    motion, robot = waving(), load_robot("g1")
+    film(tmp_path / "wave.gif", [motion], [robot], size=SIZE)
+    assert iio.imread(tmp_path / "wave.gif").shape[:3] == (12, SIZE[1], SIZE[0])
+    film(tmp_path / "wave.png", [motion], [robot], size=SIZE)
+    assert iio.imread(tmp_path / "wave.png").shape == (2 * SIZE[1], 4 * SIZE[0], 3)
+
+
+def test_robots_beside_each_other_and_the_human_can_be_seen():
+    motion, robot = waving(), load_robot("g1")
+    alone = next(frames_of([motion], [robot], [0], size=SIZE)).astype(int)
+    empty_left = np.abs(alone[:, :20] - alone[:1, :20]).max()
+    both = next(frames_of([motion, waving("h1_2")], [robot, load_robot("h1_2")], [0], size=SIZE)).astype(int)
+    dark = [(picture.max(axis=-1) < 60).sum() for picture in (alone, both)]
+    assert dark[1] > 0
+    assert both.shape == alone.shape
+    assert empty_left < 255
+    human = np.full((12, 22, 3), [0.0, 0.0, 0.5])
+    human[:, :, 1] = np.linspace(-1, 1, 22)
+    with_human = next(frames_of([replace(motion, human_joints=human)], [robot], [0], human=True, size=SIZE)).astype(int)
+    blue = (with_human[..., 2] - with_human[..., 0] > 60).sum()
+    assert blue > (alone[..., 2] - alone[..., 0] > 60).sum() + 20
+
+
+def test_robots_have_the_colours_they_are_given_and_one_that_gave_up_is_red_from_there_on():
+    motion, robot = waving(frames=6), load_robot("g1")
+    appearances = [Appearance("#2f9e5b"), Appearance("#2a6fbb", ended=4)]
+    for frame, picture in enumerate(
+        frames_of([motion] * 2, [robot] * 2, size=SIZE, camera="front", appearances=appearances)
+    ):
+        red, green, blue = (picture[..., k].astype(int) for k in range(3))
+        assert (green > red + 40).sum() > 50, "the first is green"
+        assert ((blue > green + 40).sum() > 50) == (frame < 4)
+        assert ((red > blue + 60).sum() > 50) == (frame >= 4)
+
+
+def test_the_camera_stands_where_it_is_told():
+    motion, robot = waving(), load_robot("g1")
+    pictures = {c: next(frames_of([motion], [robot], [11], camera=c, size=SIZE)) for c in ("follow", "side", "front")}
+    for a in pictures:
+        for b in pictures:
+            assert a == b or (pictures[a] != pictures[b]).any()
+    with pytest.raises(ConfigError, match="unknown camera 'above'; there are: follow, side, front"):
+        film("x.png", [motion], [robot], camera="above")
+
+
+def test_the_command(tmp_path, capsys):
+    save_robot_motion(tmp_path / "wave.npz", waving())
+    out = tmp_path / "wave.png"
+    assert main(["render", str(tmp_path / "wave.npz"), "--out", str(out), "--size", "161x120"]) == 0
+    assert iio.imread(out).shape == (240, 640, 3)
+    assert main(["render", str(tmp_path / "wave.npz"), "--out", str(tmp_path / "wave.avi")]) == 2
+    assert "expected .mp4, .gif, .png" in capsys.readouterr().err
+    assert main(["render", str(tmp_path / "wave.npz"), "--out", str(out), "--size", "big"]) == 2

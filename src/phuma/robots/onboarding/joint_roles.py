@@ -208,7 +208,7 @@ def hip_point(leg: Leg, where: LinkPoses, ankle: Array) -> HipPoint:
 
 
 def ankle_point(leg: Leg, where: LinkPoses, sole: Array) -> LinkPoint:
-    """Return the ankle: on the pitch axis where it passes the roll axis, or above the middle of the foot, `sole` (3,)."""
+    """Return the ankle: on the pitch axis where it passes the roll axis, or above `sole` (3,), the foot's middle."""
     pitch = leg.ankle.get("pitch")
     if pitch is None:  # no ankle: where it would be, above the sole in the line of the shank
         pitch = leg.ankle.get("roll")
@@ -218,9 +218,9 @@ def ankle_point(leg: Leg, where: LinkPoses, sole: Array) -> LinkPoint:
     near = None if roll is None else pitch.approach(roll)
     if near is not None:
         return _link_point(where, pitch.link, near[0])
-    anchor, above = leg.knee.nearest(pitch.point), pitch.nearest(sole)
+    above = pitch.nearest(sole)
     if np.linalg.norm(pitch.point - above) < OFF_SOLE:  # a foot's shape is no better known than that
-        above = pitch.nearest(anchor)
+        above = pitch.nearest(leg.knee.nearest(pitch.point))
     return _link_point(where, pitch.link, above)
 
 

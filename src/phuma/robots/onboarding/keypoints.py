@@ -85,9 +85,9 @@ def _hip_ambiguities(side: str, beside: float) -> list[Ambiguity]:
         return []
     return [
         Ambiguity(
-            f"The {side} leg hangs {100 * beside:.1f} cm beside the place where its hip's axes of pitch and roll pass each "
-            f"other; the keypoint {side}_hip was put on the leg's own line. Roll carries it along, and a human's hip "
-            "stays where it is.",
+            f"The {side} leg hangs {100 * beside:.1f} cm beside the place where its hip's axes of pitch and roll pass "
+            f"each other; the keypoint {side}_hip was put on the leg's own line. Roll carries it along, and a human's "
+            "hip stays where it is.",
             f"look at robot.png: hip, knee and ankle have to lie in the leg; else edit keypoints: {side}_hip in "
             "robot.json.",
         )

@@ -1,6 +1,6 @@
 """Robots from their bare model files: five metrics of a walk, a squat and a kick on each, and a picture of each.
 
-The seven small models of tests/robots/models; Unitree's G1 and H1-2 where PHUMA_ROBOTS names the folder of their files;
+The eight small models of tests/robots/models; Unitree's G1 and H1-2 where PHUMA_ROBOTS names the folder of their files;
 and the humanoids of the PyPI package example-robot-data where it is installed. Where PHUMA_CMU names the folder of the
 CMU recordings, some of these too.
 """

@@ -52,6 +52,7 @@ class SampleRobot:
 
 
 SPEED, TORQUE, WRIST = "Speed limits of every joint", "Torque limits of every joint", "has no joint at the wrist"
+BESIDE = "beside the place where its hip's axes"
 SAMPLE_ROBOTS = {
     s.name: s
     for s in (
@@ -130,7 +131,19 @@ SAMPLE_ROBOTS = {
             foot="{side}_foot", knee="{side}_knee", elbow="{side}_elbow", pelvis="pelvis", chest="torso",
             waist=("waist_yaw",), unseen=0, sole=(-0.08, 0.16, 0.05, 0.07),
             lengths=(0.36, 0.36, 0.24, 0.22),
-            ambiguities=(SPEED, TORQUE, "turned by 180 degrees"), without=(WRIST,),
+            ambiguities=(SPEED, TORQUE, "turned by 180 degrees"), without=(WRIST, BESIDE),
+        ),
+        SampleRobot(
+            file="outset.xml",
+            sides=SIDES,
+            keypoints={"hip": "{side}_thigh", "knee": "{side}_shank", "ankle": "{side}_foot",
+                       "shoulder": "{side}_shoulder_roll", "elbow": "{side}_forearm", "wrist": "{side}_forearm"},
+            foot="{side}_foot", knee="{side}_knee", elbow="{side}_elbow", pelvis="pelvis", chest="torso",
+            waist=("waist_yaw",), unseen=0, sole=(-0.07, 0.15, 0.04, 0.07),
+            lengths=(0.38, 0.38, 0.26, 0.241),
+            ambiguities=(
+                SPEED, TORQUE, WRIST, f"The left leg hangs 11.5 cm {BESIDE}", f"The right leg hangs 11.5 cm {BESIDE}",
+            ),
         ),
     )
 }  # fmt: skip

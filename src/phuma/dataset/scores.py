@@ -20,7 +20,8 @@ def robot_summary(dataset: Dataset, robot: str, worst: int) -> RobotSummary:
     """Return everything about the kept clips of one robot."""
     histograms = (histogram(dataset, robot, metric) for metric in MAIN)
     beside = (distribution(dataset, robot, metric) for metric in (*BESIDE, *HUMAN))
-    remark = "regexp_replace(one, '^([a-z_]+) [0-9.]+ %$', 'low \\1')"  # alike, whatever the number
+    high = "regexp_replace(one, '^([a-z_]+) [0-9.]+( %|°)$', 'high \\1')"  # alike, whatever the number
+    remark = f"regexp_replace({high}, '^high ({'|'.join(FIVE)})$', 'low \\1')"
     each = f"(SELECT unnest(flags) AS one FROM {KEPT})"
     flags = _ask(dataset, robot, f"SELECT {remark} AS flag, count(*) AS n FROM {each} GROUP BY 1 ORDER BY n DESC, flag")
     five = {metric.name: distribution(dataset, robot, metric) for metric in MAIN}

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.core.rotations import Array
+from phuma.retargeting.ankles import stiff_ankles
 from phuma.retargeting.costs import KEYPOINTS, POINTS
 from phuma.retargeting.target import LINKS
 from phuma.robots.capsules import Capsules, capsules_of, no_capsules
@@ -49,6 +50,8 @@ class Block(NamedTuple):
     """(L,) int: links whose direction counts"""
     stands: bool
     """Whether the soles are among the points"""
+    stiff: Array
+    """(2,) int, left and right: 1 where no joint of the ankle rolls the foot"""
     capsules: Array
     """(C,) int: capsules that move with the block"""
     pairs: Array
@@ -131,6 +134,7 @@ def _block(
         counts=counts,
         links=np.array(links, dtype=np.int64),
         stands=root,
+        stiff=stiff_ankles(robot),
         capsules=np.array([c for c in own if capsules.body[c] in moved], dtype=np.int64),
         pairs=np.asarray(pairs, dtype=np.int64),
     )

@@ -87,8 +87,8 @@ def link_direction(t, m, start, end, hessian, slope, pos, jac, runs, wanted, wei
 
 
 @compiled
-def foot_roll(side, hessian, slope, pos, jac, runs, weight):
-    """((z_inner - z_outer) / breadth)^2: the sine of the angle by which a sole leans sideways, squared.
+def sideways_lean(side, pos, jac, runs):
+    """(z_inner - z_outer) / breadth: the sine of the angle by which a sole leans sideways; leaves its derivatives.
 
     Heel and toe points lie on the sole's middle line and do not see it.
     """
@@ -96,12 +96,30 @@ def foot_roll(side, hessian, slope, pos, jac, runs, weight):
     for i in range(3):
         breadth += (pos[side, i] - pos[side + 1, i]) ** 2
     breadth = np.sqrt(breadth)
-    tilt = (pos[side, 2] - pos[side + 1, 2]) / breadth
     for a in range(runs.shape[1]):
         for c in range(runs[side, a, 0], runs[side, a, 1]):
             jac[SCRATCH, 2, c] = (jac[side, 2, c] - jac[side + 1, 2, c]) / breadth
-    add_scalar(hessian, slope, runs, side, jac, SCRATCH, 2, tilt, weight)
-    return 0.5 * weight * tilt**2
+    return (pos[side, 2] - pos[side + 1, 2]) / breadth
+
+
+@compiled
+def foot_roll(side, hessian, slope, pos, jac, runs, weight):
+    """lean^2: the foot does not lean sideways, by the joints of its ankle."""
+    lean = sideways_lean(side, pos, jac, runs)
+    add_scalar(hessian, slope, runs, side, jac, SCRATCH, 2, lean, weight)
+    return 0.5 * weight * lean**2
+
+
+@compiled
+def leg_roll(side, hessian, slope, pos, jac, runs, weight, width):
+    """rho(lean): where no joint of the ankle rolls the foot, the whole leg keeps it level.
+
+    Beyond the width it pulls no harder: a robot that cannot stand level need not bend its trunk for it.
+    """
+    lean = sideways_lean(side, pos, jac, runs)
+    root = np.sqrt(1 + (lean / width) ** 2)
+    add_scalar(hessian, slope, runs, side, jac, SCRATCH, 2, lean, weight / root)
+    return weight * width**2 * (root - 1)
 
 
 @compiled

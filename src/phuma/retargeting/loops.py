@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FRAME = (
     *("t", "hessian", "slope", "pos", "jac"),
-    *("runs", "keypoints", "counts", "links", "stands"),
+    *("runs", "keypoints", "counts", "links", "stands", "stiff"),
     *("human_keypoints", "link_points", "human_links", "human_feet", "stance"),
 )
 """A frame t: its normal equations hessian (F, F), upper triangle, and slope (F,); the points of the problem pos
@@ -56,6 +56,7 @@ class Kind:
 
 
 CONTACT = ("swing", "stance")
+FOOTING = (*CONTACT, "stiff stance")
 COORDINATE = ("pos", "rot", "joint")
 
 POINT = Kind(
@@ -81,7 +82,7 @@ FOOT = Kind(
     code=(
         "if stands:",
         "for m in range(2):",
-        "case = max(stance[t, 2 * m], stance[t, 2 * m + 1])",
+        "case = max(stance[t, 2 * m], stance[t, 2 * m + 1]) * (1 + stiff[m])",
     ),
     given={
         "m": "m",
@@ -90,9 +91,10 @@ FOOT = Kind(
         "wanted": "human_feet",
         "side": f"{SIDES} + 2 * m",
     },
-    cases=CONTACT,
+    cases=FOOTING,
 )
-"""A foot m as a link from heel to toe, with points on its sides, `side` and the next; it stands where heel or toe do"""
+"""A foot m as a link from heel to toe, with points on its sides, `side` and the next; it stands where heel or toe do,
+stiffly if no joint of its ankle rolls it"""
 SOLE = Kind(
     group=FRAME,
     code=("if stands:", "for region in range(4):", "case = stance[t, region]"),

@@ -126,7 +126,7 @@ def build(tree, points, capsules, block, posed, target, w, x, max_step, rest, ba
     shaped = np.any(w.weight[POSE_TERMS] > 0)
     coupled = block.stands and np.any(w.weight[STEP_TERMS] > 0)
     pose(tree, block.bodies, capsules, block.capsules, x, target.root_rot, posed)
-    of_block = block.runs, block.keypoints, block.counts, block.links, block.stands
+    of_block = block.runs, block.keypoints, block.counts, block.links, block.stands, block.stiff
     of_target = target.keypoints, target.links, target.directions, target.feet, target.stance
     of_pose = block.column, block.pairs, posed.axis, posed.origin, posed.starts, posed.ends
     of_capsules = capsules.radius, capsules.pairs, capsules.apart, capsules.joints, capsules.depth, row, columns

@@ -85,6 +85,7 @@ TERMS = (
     Term("ground", costs.sole_height, SOLE, weight={"stance": 3e5}, when=Loss.GROUND, schedule=from_thousand),
     Term("penetration", costs.sole_penetration, SOLE, weight={"swing": 3e5}, when=Loss.GROUND, schedule=from_thousand),
     Term("foot roll", costs.foot_roll, FOOT, weight={"swing": 5.0, "stance": 1005.0}, when=Loss.GROUND),
+    Term("leg roll", costs.leg_roll, FOOT, weight={"stiff stance": 2e4}, width=0.0175, when=Loss.GROUND),
     Term("skate", costs.sole_step, STEP, weight={"stance": 1e6}, width=0.03, when=Loss.SKATE, schedule=from_thousand),
     Term("collision", collision.self_collision, POSE, weight=2e5, when=Loss.COLLISION, schedule=from_hundredth),
 )

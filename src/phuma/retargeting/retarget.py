@@ -12,7 +12,8 @@ import numpy as np
 from phuma.contacts.speed import release_fast
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
-from phuma.core.robot_metrics import FIVE
+from phuma.core.metric import number_beside, quantity
+from phuma.core.robot_metrics import FIVE, ROBOT_METRICS
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError
 from phuma.retargeting.baselines import BASELINES, baseline
@@ -23,7 +24,8 @@ from phuma.retargeting.target import Target, make_target
 from phuma.robots.robot import Robot
 
 METHODS = (*BASELINES, *FAMILY)
-POOR = 80.0  # percent: a metric below is flagged
+FLAGGED = dict.fromkeys(FIVE, 80.0) | {"feasibility": 100.0, "self_penetration": 0.0, "stance_roll_deg": 1.0}
+"""Metrics that are flagged on the bad side of these values; a single frame beyond limits or inside itself is told"""
 
 
 def retarget_motion(
@@ -65,5 +67,9 @@ def _solve(
 
 def flags(scores: Mapping[str, float], converged: bool) -> list[str]:
     """What somebody should know before using this motion, in words; empty when all is well."""
-    poor = [f"{name} {scores[name]:.1f} %" for name in FIVE if scores.get(name, 100.0) < POOR]
-    return ([] if converged else ["the solver stopped before it had settled"]) + poor
+    out = [] if converged else ["the solver stopped before it had settled"]
+    for name, limit in FLAGGED.items():
+        metric, value = ROBOT_METRICS[name], scores.get(name, limit)
+        if value != limit and not metric.passes(value, limit):
+            out.append(f"{name} {quantity(number_beside(value, limit), metric.unit)}")
+    return out

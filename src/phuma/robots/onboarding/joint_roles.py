@@ -13,6 +13,8 @@ from phuma.robots.onboarding.rig import Hinge, LinkPoses, Rig, rigid
 
 MEET = 0.005  # m: axes that pass each other so closely meet
 SNAP = 0.01  # m: a link's own origin is taken for a point that is so near
+OFF_SOLE = 0.02  # m: a joint so near to above the middle of the sole is there
+BESIDE = 0.01  # m: a leg that hangs so far beside the crossing of its hip's axes has its hip on its own line
 MIDDLE = 0.6  # of the greatest distance from both ends of a limb
 LEAST_BEND = 0.2  # rad: by so much more a knee or an elbow bends one way than the other
 WRIST_SHARE, WRIST_BEND = 0.5, 0.25
@@ -43,6 +45,11 @@ class Axis(NamedTuple):
         t = np.cross(other.point - self.point, other.way) @ cross / (cross @ cross)
         here = self.point + t * self.way
         return here, other.distance(here)
+
+    def through(self, p: Array, normal: Array) -> Array | None:
+        """Return where this line passes the plane at p (3,) square to `normal` (3,); None where it hardly does."""
+        slope = float(self.way @ normal)
+        return None if abs(slope) < 0.5 else self.point + ((p - self.point) @ normal / slope) * self.way
 
 
 @dataclass(frozen=True)
@@ -170,23 +177,38 @@ def fingertips(rig: Rig, where: LinkPoses, hand: int) -> Array:
     return ends[far >= 0.9 * far.max()].mean(axis=0)
 
 
-def hip_point(leg: Leg, where: LinkPoses) -> LinkPoint:
-    """Return the hip: on the pitch axis where it passes the roll axis.
+class HipPoint(NamedTuple):
+    """This is the hip, and how far it is from where the axes of pitch and roll pass each other."""
+
+    point: LinkPoint
+    beside: float
+    """m along the pitch axis: 0 where the axes cross on the leg's line"""
+
+
+def hip_point(leg: Leg, where: LinkPoses, ankle: Array) -> HipPoint:
+    """Return the hip: on the pitch axis where it passes the roll axis, if that is on the leg's line.
 
     There it stands still in the pelvis whatever the pitch, as a human hip does. Where the two meet it lies on the link
-    behind both.
+    behind both. A leg may hang beside that crossing; then its hip is where its own line starts, on the pitch axis and
+    fixed to the thigh. The leg's line lies in the plane through the `ankle` (3,) that is square to the knee's axis.
     """
     pitch = leg.hip.get("pitch") or leg.axes[0]
     roll = leg.hip.get("roll") or leg.hip.get("yaw")
     near = None if roll is None else pitch.approach(roll)
     if roll is None or near is None:
-        return _link_point(where, pitch.link, pitch.nearest(leg.knee.point))
-    later = max(pitch, roll, key=lambda a: leg.axes.index(a)) if near[1] < MEET else pitch
-    return _link_point(where, later.link, near[0])
+        return HipPoint(_link_point(where, pitch.link, pitch.nearest(leg.knee.point)), 0.0)
+    crossing, apart = near
+    start = pitch.through(ankle, leg.knee.way)
+    beside = 0.0 if start is None else float(np.linalg.norm(start - crossing))
+    if start is not None and beside > BESIDE:
+        thigh = leg.axes[leg.axes.index(leg.knee) - 1].link
+        return HipPoint(_link_point(where, thigh, start), beside)
+    later = max(pitch, roll, key=lambda a: leg.axes.index(a)) if apart < MEET else pitch
+    return HipPoint(_link_point(where, later.link, crossing), 0.0)
 
 
 def ankle_point(leg: Leg, where: LinkPoses, sole: Array) -> LinkPoint:
-    """Return the ankle: on the pitch axis where it passes the roll axis, or above the middle of the foot."""
+    """Return the ankle: on the pitch axis where it passes the roll axis, or above `sole` (3,), the foot's middle."""
     pitch = leg.ankle.get("pitch")
     if pitch is None:  # no ankle: where it would be, above the sole in the line of the shank
         pitch = leg.ankle.get("roll")
@@ -194,7 +216,12 @@ def ankle_point(leg: Leg, where: LinkPoses, sole: Array) -> LinkPoint:
         return _link_point(where, leg.foot, point)
     roll = leg.ankle.get("roll")
     near = None if roll is None else pitch.approach(roll)
-    return _link_point(where, pitch.link, pitch.nearest(leg.knee.nearest(pitch.point)) if near is None else near[0])
+    if near is not None:
+        return _link_point(where, pitch.link, near[0])
+    above = pitch.nearest(sole)
+    if np.linalg.norm(pitch.point - above) < OFF_SOLE:  # a foot's shape is no better known than that
+        above = pitch.nearest(leg.knee.nearest(pitch.point))
+    return _link_point(where, pitch.link, above)
 
 
 def knee_point(leg: Leg, where: LinkPoses, hip: Array, ankle: Array) -> LinkPoint:

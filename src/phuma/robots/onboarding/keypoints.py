@@ -29,11 +29,13 @@ def find_keypoints(
     for side, leg in zip(SIDES, legs):
         points = foot_points(rig, where, leg.foot)
         middle = points.mean(axis=0) if len(points) else where.point(leg.foot, rig.links[leg.foot].com)
-        hip = out[f"{side}_hip"] = joint_roles.hip_point(leg, where)
         ankle = out[f"{side}_ankle"] = joint_roles.ankle_point(leg, where, middle)
+        hip, beside = joint_roles.hip_point(leg, where, at(ankle))
+        out[f"{side}_hip"] = hip
         knee = out[f"{side}_knee"] = joint_roles.knee_point(leg, where, at(hip), at(ankle))
         lengths.append(float(np.linalg.norm(at(knee) - at(hip)) + np.linalg.norm(at(ankle) - at(knee))))
         soles.append(find_sole(rig, where, leg.foot, ahead, at(ankle), lengths[-1]))
+        ambiguities += _hip_ambiguities(side, beside)
         ambiguities += _sole_ambiguities(side, rig.links[leg.foot].name, soles[-1]) if side == "left" else []
         if "pitch" not in leg.ankle:
             ambiguities.append(
@@ -74,6 +76,20 @@ def _pelvis(hips: Array, leg: float) -> tuple[LinkPoint, list[Ambiguity]]:
             f"The root's origin is not between the hips or above them; the pelvis was put {12 * leg:.1f} cm above the "
             "middle of the hips.",
             "check keypoints: pelvis in robot.json. Where it is exactly matters little.",
+        )
+    ]
+
+
+def _hip_ambiguities(side: str, beside: float) -> list[Ambiguity]:
+    if not beside:
+        return []
+    return [
+        Ambiguity(
+            f"The {side} leg hangs {100 * beside:.1f} cm beside the place where its hip's axes of pitch and roll pass "
+            f"each other; the keypoint {side}_hip was put on the leg's own line. Roll carries it along, and a human's "
+            "hip stays where it is.",
+            f"look at robot.png: hip, knee and ankle have to lie in the leg; else edit keypoints: {side}_hip in "
+            "robot.json.",
         )
     ]
 

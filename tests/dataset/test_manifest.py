@@ -134,8 +134,8 @@ def test_every_question_has_the_same_answer_from_the_columns_that_it_is_about(tm
     """Also of a manifest from before a metric was renamed, and without those that are declared since."""
     rows = [
         {"clip": f"c{i % 4}", "robot": f"r{i % 2}", "kept": i % 3 > 0, "fidelity": 90.0 + i, "fps": 30.0,
-         "start": 1.0 * i, "end": i + 0.5, "source": "s", "label": None if i % 2 else "l", "category": "walk", "split": "train",
-         "reasons": ["a"] * (i % 3), "external_support_force": 0.1 * i}
+         "start": 1.0 * i, "end": i + 0.5, "source": "s", "label": None if i % 2 else "l", "category": "walk",
+         "split": "train", "reasons": ["a"] * (i % 3), "external_support_force": 0.1 * i}
         for i in range(12)
     ]  # fmt: skip
     write_manifest(manifest, rows)

@@ -22,7 +22,6 @@ from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.errors import ConfigError
 from phuma.pipelines.collections import DatasetCollection, FileCollection
-from phuma.pipelines.scene_building import DEFAULT_ROBOT
 from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.sources import ReadCfg
 from phuma.viewer.server import PORT, Viewer
@@ -100,6 +99,8 @@ def collection_of(
     """Return the collection of one dataset, or of any number of files."""
     folders = [path for path in sources if path.is_dir()]
     if not folders:
+        from phuma.pipelines.scene_building import DEFAULT_ROBOT
+
         print(f"reading {len(sources)} file{'s' if len(sources) > 1 else ''} ...", file=sys.stderr)
         return FileCollection(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg, curate_cfg)
     root = folders[0]

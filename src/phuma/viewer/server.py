@@ -18,7 +18,8 @@ import json
 from collections.abc import Callable
 from functools import lru_cache
 from http import HTTPStatus
-from importlib import import_module, resources
+from importlib import resources
+from importlib.util import find_spec
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -68,7 +69,8 @@ class Viewer:
     async def serve(self, ready: Callable[[], None] = lambda: None) -> None:
         """Serve until cancelled; port 0 takes a free one, and `ready` is called when the server listens."""
         try:
-            import_module("viser")  # a page needs it: report that it is missing now, not later
+            if find_spec("viser") is None:  # a page needs it: report that it is missing now, not later
+                raise ModuleNotFoundError(name="viser")
             from websockets.asyncio.server import serve
         except ModuleNotFoundError as e:
             raise missing_extra(e, "the viewer") from None

@@ -15,7 +15,6 @@ from phuma.errors import ConfigError, PhumaError, missing_extra
 from phuma.viewer.payload import Choice, payload_of
 from phuma.viewer.player import Player
 from phuma.viewer.show import Show
-from phuma.viewer.stage import Stage
 
 Message = dict[str, Any]
 
@@ -49,6 +48,8 @@ class Session:
     """Hold the state of one page. All methods run in the server's event loop; long work runs in a thread."""
 
     def __init__(self, collection: Collection, send: Callable[[Message], Awaitable[None]]) -> None:
+        from phuma.viewer.stage import Stage  # the robots' kinematics: not before a page is open
+
         self.token = secrets.token_urlsafe(12)
         self._collection, self._send = collection, send
         self._server = start_viser()

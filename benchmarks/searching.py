@@ -139,20 +139,17 @@ COMMANDS = {
 
 
 def commands(root: Path, sources: Sequence[str]) -> list[list[str]]:
-    """Seconds by the clock and of CPU time of each command, by each version."""
+    """Seconds by the clock and of CPU time of each command, by each version; the versions take turns."""
     rows = []
     for what, run in COMMANDS.items():
-        cells = [what]
-        for source in sources:
-            env, spent = {**os.environ, "PYTHONPATH": source}, []
-            for _ in range(STARTS):
-                clock, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
-                run(root, [sys.executable, "-m", "phuma"], env)
-                after = resource.getrusage(resource.RUSAGE_CHILDREN)
-                used = after.ru_utime + after.ru_stime - cpu.ru_utime - cpu.ru_stime
-                spent.append((time.perf_counter() - clock, used))
-            cells += [f"{min(times):.1f}" for times in zip(*spent)]
-        rows.append(cells)
+        spent: dict[str, list[tuple[float, float]]] = {source: [] for source in sources}
+        for source in [*sources] * STARTS:
+            clock, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            run(root, [sys.executable, "-m", "phuma"], {**os.environ, "PYTHONPATH": source})
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - cpu.ru_utime - cpu.ru_stime
+            spent[source].append((time.perf_counter() - clock, used))
+        rows.append([what, *(f"{min(times):.1f}" for source in sources for times in zip(*spent[source]))])
     return rows
 
 

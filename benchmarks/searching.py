@@ -1,18 +1,26 @@
-"""What looking for clips costs in a dataset with as many rows as the paper has clips: to open it, and to search it."""
+"""What looking for clips costs in a dataset of 200,000 rows: by the commands, from start to end, and in a process.
+
+`searching.py [SRC]`: the `src` folder of an earlier version, to run its commands beside.
+"""
 
 from __future__ import annotations
 
 import os
 import random
+import resource
+import signal
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
-from building import PAPER_CLIPS, SECONDS, generate_recordings
+from building import SECONDS, generate_recordings
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.dataset.describe import save_description
 from phuma.dataset.manifest import write_manifest
@@ -20,17 +28,20 @@ from phuma.dataset.search import METRICS, Search, facets, search
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from tables import markdown, save
 
+ROWS = 200_000
 RECORDINGS = 11  # one of each type, built for real: where the rows come from
 OPENINGS, SEARCHES = 7, 60
 BROWSERS = 4
 WANTED = 200  # ms
 SUBJECTS = 300
+STARTS = 3  # of each command, of which the quickest counts
+QUESTION = "SELECT category, count(*), avg(fidelity) FROM manifest WHERE kept GROUP BY category ORDER BY ALL"
 
 
 def spread(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows until there are enough, each with a name of its own and metrics a little beside the original's."""
     dice = random.Random(0)
-    for n in range(PAPER_CLIPS):
+    for n in range(ROWS):
         row = dict(rows[n % len(rows)])
         subject, take = dice.randrange(SUBJECTS), n // len(rows)
         row["recording"] = f"lab_{subject % 20:02d}/subject_{subject:03d}/{row['category']}_take_{take:04d}_poses.npz"
@@ -100,6 +111,48 @@ def open_and_look(root: Path) -> None:
     search(dataset, Search())
 
 
+def query_it(root: Path, phuma: list[str], env: dict[str, str]) -> None:
+    subprocess.run([*phuma, "query", str(root), QUESTION], env=env, check=True, stdout=subprocess.DEVNULL)
+
+
+def report_it(root: Path, phuma: list[str], env: dict[str, str]) -> None:
+    out = str(root.parent / "report.html")
+    subprocess.run([*phuma, "report", str(root), "--out", out], env=env, check=True, stdout=subprocess.DEVNULL)
+
+
+def view_it(root: Path, phuma: list[str], env: dict[str, str]) -> None:
+    """Until a browser has the page and the first rows of the list."""
+    command = [*phuma, "view", str(root), "--port", "0", "--no-browser"]
+    with subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        url = process.stdout.readline().split()[0]
+        for path in ("", "page.js", "api/about", "api/clips"):
+            urlopen(url + path).read()
+        process.send_signal(signal.SIGTERM)
+
+
+COMMANDS = {
+    "`phuma query`, types with counts and a mean": query_it,
+    "`phuma view`, until the page has its first rows": view_it,
+    "`phuma report`": report_it,
+}
+
+
+def commands(root: Path, sources: Sequence[str]) -> list[list[str]]:
+    """Seconds by the clock and of CPU time of each command, by each version; the versions take turns."""
+    rows = []
+    for what, run in COMMANDS.items():
+        spent: dict[str, list[tuple[float, float]]] = {source: [] for source in sources}
+        for source in [*sources] * STARTS:
+            clock, cpu = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+            run(root, [sys.executable, "-m", "phuma"], {**os.environ, "PYTHONPATH": source})
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            used = after.ru_utime + after.ru_stime - cpu.ru_utime - cpu.ru_stime
+            spent[source].append((time.perf_counter() - clock, used))
+        rows.append([what, *(f"{min(times):.1f}" for source in sources for times in zip(*spent[source]))])
+    return rows
+
+
 def row(what: str, spent: list[tuple[float, float]], alone: bool = True) -> list[str]:
     clock, cpu = zip(*spent)
     shown = [statistics.median(clock), max(clock), *([statistics.median(cpu), max(cpu)] if alone else [])]
@@ -107,8 +160,11 @@ def row(what: str, spent: list[tuple[float, float]], alone: bool = True) -> list
 
 
 def main() -> None:
+    ours = str(Path(__file__).parents[1] / "src")
+    versions = {"before": sys.argv[1], "now": ours} if sys.argv[1:] else {"now": ours}
     with tempfile.TemporaryDirectory() as name:
         root = make(Path(name))
+        started = commands(root, list(versions.values()))
         opened = [spent_on(lambda: open_and_look(root)) for _ in range(OPENINGS)]
         dataset = open_dataset(root)
         asked = questions(dataset)
@@ -121,9 +177,11 @@ def main() -> None:
     save(
         "searching",
         "What looking for clips costs",
-        f"A manifest of {PAPER_CLIPS:,} rows: those of {RECORDINGS} generated recordings of {SECONDS:g} s on two "
-        "robots, built, repeated under other names and with other values. Each search in "
-        f"{SEARCHES} variants, opening {OPENINGS} times, in one process, in milliseconds:",
+        f"A manifest of {ROWS:,} rows: those of {RECORDINGS} generated recordings of {SECONDS:g} s on two "
+        "robots, built, repeated under other names and with other values. Commands from start to end, the quickest of "
+        f"{STARTS} starts, in seconds:",
+        markdown(["", *(f"{version}{kind}" for version in versions for kind in ("", ", CPU"))], started),
+        f"Each search in {SEARCHES} variants, opening {OPENINGS} times, in one process, in milliseconds:",
         markdown(
             ["", "median", "worst", "median, CPU", "worst, CPU"],
             [

@@ -113,3 +113,14 @@ def test_a_base_install_says_what_is_missing_for_the_next_stage(call):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert "pip install 'phuma[retarget]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "heavy"),
+    [("phuma.cli.query", "numpy"), ("phuma.cli.view", "numba mujoco scipy viser"), ("phuma.dataset.dataset", "numpy")],
+)
+def test_what_answers_from_a_table_does_not_wait_for_numerics(module, heavy):
+    """A query needs none, and the viewer's list of clips is there before one is opened."""
+    check = f"import sys, {module}; print([m for m in {heavy.split()} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -17,8 +17,9 @@ from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.formats.clip_file import save_clip
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.pipelines.build_dataset import WorkCfg
-from phuma.pipelines.collections import MOST, DatasetCollection, FileCollection, search_of
+from phuma.pipelines.collections import DatasetCollection, FileCollection, search_of
 from phuma.pipelines.import_motions import ImportCfg, import_motions
+from phuma.pipelines.scene_building import MOST
 from phuma.retargeting import METHODS
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg

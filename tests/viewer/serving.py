@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import signal
+import socket
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from phuma.viewer.server import Viewer
@@ -46,12 +54,12 @@ def serving(collection: Collection) -> Iterator[Viewer]:
 class Page:
     """The page's side of a session."""
 
-    def __init__(self, viewer: Viewer) -> None:
+    def __init__(self, viewer: Viewer, **headers: str) -> None:
         from websockets.sync.client import connect
 
         self.viewer = viewer
         url = viewer.url.replace("http", "ws") + "session"
-        self.socket = connect(url, max_size=None, open_timeout=PATIENCE, ping_interval=None)
+        self.socket = connect(url, max_size=None, open_timeout=PATIENCE, ping_interval=None, additional_headers=headers)
         self.stage = self.until("hello")["stage"]
 
     def __enter__(self) -> Page:
@@ -91,3 +99,34 @@ class Page:
 def get(viewer: Viewer, path: str) -> dict:
     with urlopen(viewer.url + path) as answer:
         return json.load(answer)
+
+
+@contextmanager
+def commanded(root: Path, *options: str) -> Iterator[SimpleNamespace]:
+    """`phuma view` as a user starts it, with `link`, `url` and `port`; at its end it must not have complained.
+
+    What it writes as a warning on its start is in `warning` afterwards.
+    """
+    command = [sys.executable, "-m", "phuma", "view", str(root), "--port", "0", "--no-browser", *options]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            link = process.stdout.readline().split()[0]
+            parts = urlsplit(link)
+            viewer = SimpleNamespace(link=link, url=f"http://{parts.netloc}/", port=parts.port)
+            yield viewer
+        finally:
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=PATIENCE)
+    viewer.warning = err
+    assert (process.returncode, out) == (0, "")
+    assert re.fullmatch(r"(warning: [^\n]*\n)?", err), err
+
+
+def exchange(port: int, request: bytes) -> bytes:
+    """All that the server answers to these bytes until it ends the connection."""
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+        connection.sendall(request)
+        answer = b""
+        while more := connection.recv(65536):
+            answer += more
+    return answer

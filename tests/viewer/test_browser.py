@@ -20,7 +20,7 @@ from phuma.sources import ReadCfg
 from tests.learning.sample_motions import dip
 from tests.pipelines.test_playback import G1, Lame
 from tests.report_dataset import HOSTILE
-from tests.viewer.serving import serving
+from tests.viewer.serving import commanded, serving
 from tests.waiting import PATIENCE, wait_for
 
 iio = pytest.importorskip("imageio.v3")
@@ -275,3 +275,15 @@ def test_a_shared_page_plays_without_a_server(page, root, tmp_path):
     page.wait_for_selector("canvas")
     assert "non-skating" in page.inner_text("#about")
     keeps_changing(page, "canvas >> nth=0")
+
+
+def test_the_link_with_the_token_opens_the_page_even_from_another_site(page, root):
+    """A browser sends a strict cookie only from the site's own pages: the link has to lead on by one."""
+    with commanded(root, "--host", "0.0.0.0") as viewer:
+        page.goto(f"data:text/html,<a href='{viewer.link}'>to the viewer</a>")
+        page.click("a")
+        page.wait_for_selector("#badge:visible")
+        page.frame_locator("#stage").locator("canvas").first.wait_for()
+        assert "token" not in page.url
+        assert page.evaluate("document.cookie") == "", "no script reads the token"
+        page.goto("about:blank")

@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     how.add_argument("--json", action="store_true", help='print one object, {"columns": [...], "rows": [[...], ...]}')
     how.add_argument("--csv", action="store_true", help="print comma-separated values with a header")
     args = parser.parse_args(argv)
-    columns, rows = open_dataset(args.dataset).query(args.sql)
+    columns, rows = open_dataset(args.dataset).query_once(args.sql)
     if args.json:
         print(json.dumps({"columns": columns, "rows": [[plain(v) for v in row] for row in rows]}, allow_nan=False))
     elif args.csv:

@@ -2,7 +2,7 @@
 
 A dataset shows a list of its clips, kept or not, to search, filter and sort. Other files are shown one by one: a
 robot's motion as it is, a human's on the robot. Only this machine can open the page unless --host says otherwise;
-nothing is written.
+then the link that is printed holds a token, without which nothing is answered. Nothing is written.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.errors import ConfigError
 from phuma.pipelines.collections import DatasetCollection, FileCollection
-from phuma.pipelines.scene_building import DEFAULT_ROBOT
 from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.sources import ReadCfg
 from phuma.viewer.server import PORT, Viewer
@@ -65,12 +64,23 @@ def serve(collection: Collection, args: argparse.Namespace) -> None:
     viewer = Viewer(collection, args.host, args.port)
 
     def ready() -> None:
-        print(f"{viewer.url}  (Ctrl-C ends it)", flush=True)
+        if viewer.link != viewer.url:
+            print(exposed(args.host), file=sys.stderr)
+        print(f"{viewer.link}  (Ctrl-C ends it)", flush=True)
         if not args.no_browser:
-            webbrowser.open(viewer.url)
+            webbrowser.open(viewer.link)
 
     with suppress(KeyboardInterrupt, asyncio.CancelledError):
         asyncio.run(until_stopped(viewer, ready))
+
+
+def exposed(host: str) -> str:
+    """Return the warning that other machines can reach the page."""
+    return (
+        f"warning: --host {host} lets other machines ask. Whoever has the link below sees everything that is shown, "
+        "until this ends; in place of `localhost` they need this machine's name. Nothing is encrypted: in a network "
+        "that others share, leave out --host and tunnel, `ssh -L 8080:localhost:8080 MACHINE`."
+    )
 
 
 async def until_stopped(viewer: Viewer, ready: Callable[[], None]) -> None:
@@ -89,6 +99,8 @@ def collection_of(
     """Return the collection of one dataset, or of any number of files."""
     folders = [path for path in sources if path.is_dir()]
     if not folders:
+        from phuma.pipelines.scene_building import DEFAULT_ROBOT
+
         print(f"reading {len(sources)} file{'s' if len(sources) > 1 else ''} ...", file=sys.stderr)
         return FileCollection(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg, curate_cfg)
     root = folders[0]

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from phuma.core.clip import Clip
-from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.layout import Layout
 from phuma.dataset.manifest import ask, clean_condition, open_manifest
 from phuma.errors import PhumaError, ReadError
-from phuma.formats.clip_file import load_clip
-from phuma.formats.robot_motion_file import load_robot_motion
+
+if TYPE_CHECKING:
+    from phuma.core.clip import Clip
+    from phuma.core.robot_motion import RobotMotion
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,15 @@ class Entry:
 
     def motion(self) -> RobotMotion:
         """Read the robot's motion from disk."""
+        from phuma.formats.robot_motion_file import load_robot_motion
+
         return load_robot_motion(self.path)
 
     def human(self) -> Clip:
         """Read the human's motion, cut from the stored recording; rejected clips have it too."""
+        from phuma.core.clip import Clip
+        from phuma.formats.clip_file import load_clip
+
         if not self.row["human_file"]:
             raise PhumaError(f"{self.id} was imported as a robot's motion: no human is known")
         whole = load_clip(inside(self.root, self.row["human_file"]))
@@ -67,6 +73,8 @@ class Dataset:
         if not self.description.finished or not manifest.exists():
             raise ReadError(self.root, "is not finished: run the same `phuma build` again, it goes on where it was")
         self._manifest = manifest
+        self._derived: set[str] = set()
+        self._deriving = threading.Lock()
 
     def __repr__(self) -> str:
         counts = self.description.counts
@@ -81,9 +89,26 @@ class Dataset:
         """Return DuckDB with the table `manifest`; it reaches no file."""
         return open_manifest(self._manifest)
 
+    def derived(self, name: str, sql: str) -> str:
+        """Return the name of a table that is made by a question to `manifest` when it is first asked for.
+
+        What many questions begin with is then done once. Safe from several threads at once.
+        """
+        with self._deriving:
+            if name not in self._derived:
+                with self.database.cursor() as database:
+                    ask(database, f"CREATE TABLE {name} AS {sql}")
+                self._derived.add(name)
+        return name
+
     def query(self, sql: str) -> tuple[list[str], list[tuple]]:
         """Return column names and rows of any question to the table `manifest`."""
         return ask(self.database, sql)
+
+    def query_once(self, sql: str) -> tuple[list[str], list[tuple]]:
+        """Return what `query` returns, by a database of its own: it holds only what this question is about."""
+        with open_manifest(self._manifest, sql) as database:
+            return ask(database, sql)
 
     def rows(self, where: str | None = None, columns: str = "*") -> list[dict[str, Any]]:
         """Return rows of the manifest under a condition, kept or not, in the manifest's order."""

@@ -7,7 +7,7 @@ from phuma.core.dataset_summary import Filter, Histogram
 from phuma.core.metric import Metric
 from phuma.dataset.binning import Bins, bins_around, counted
 from phuma.dataset.dataset import Dataset
-from phuma.dataset.rows import JUDGED
+from phuma.dataset.rows import judged
 
 
 def passed(metric: Metric) -> str:
@@ -29,7 +29,7 @@ def filters(dataset: Dataset) -> tuple[Filter, ...]:
             " AND ".join([f"NOT {passed(metric)}", *others]),
         ]
     columns = ", ".join(f"count(*) FILTER ({part})" for part in parts)
-    counts = dataset.query(f"SELECT {columns} FROM {JUDGED}")[1][0]
+    counts = dataset.query(f"SELECT {columns} FROM {judged(dataset)}")[1][0]
     return tuple(
         Filter(metric, limits_of(dataset, metric), *counts[3 * i : 3 * i + 3]) for i, metric in enumerate(metrics)
     )
@@ -37,7 +37,7 @@ def filters(dataset: Dataset) -> tuple[Filter, ...]:
 
 def limits_of(dataset: Dataset, metric: Metric) -> tuple[float, ...]:
     """Return the thresholds that clips were held against, ascending."""
-    sql = f"SELECT DISTINCT {metric.name}_limit FROM {JUDGED} WHERE {metric.name} IS NOT NULL"
+    sql = f"SELECT DISTINCT {metric.name}_limit FROM {judged(dataset)} WHERE {metric.name} IS NOT NULL"
     return tuple(sorted(row[0] for row in dataset.query(sql)[1] if row[0] is not None))
 
 
@@ -51,11 +51,11 @@ def _histogram(dataset: Dataset, metric: Metric, limit: float) -> Histogram:
     name = metric.name
     tail, worst = (0.95, "max") if metric.better == "low" else (0.05, "min")
     sql = f"""SELECT min({name}), max({name}), quantile_cont({name}, [0.02, 0.98]), median({name}),
-        quantile_cont({name}, {tail}), {worst}({name}) FROM {JUDGED}"""
+        quantile_cont({name}, {tail}), {worst}({name}) FROM {judged(dataset)}"""
     low, high, (q02, q98), median, tail, worst = dataset.query(sql)[1][0]
     bins = bins_around(limit, q02, q98)
     fate = f"CASE WHEN NOT {passed(metric)} THEN 'this' WHEN kept THEN 'kept' ELSE 'other' END"
-    counts = counted(dataset, bins, name, JUDGED, fate)
+    counts = counted(dataset, bins, name, judged(dataset), fate)
     none = (0,) * bins.count
     return Histogram(
         metric, bins.edges, {k: counts.get(k, none) for k in ("kept", "other", "this")},

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from phuma.core.curation_metrics import CURATION, RENAMED
 from phuma.core.robot_metrics import BESIDE, HUMAN, MAIN, ROBOT, SAMPLES
+from phuma.dataset.plain_question import columns_of
 from phuma.errors import ConfigError, ReadError, StorageError, missing_extra
 
 if TYPE_CHECKING:
@@ -85,32 +86,42 @@ def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     return count
 
 
-def open_manifest(path: Path) -> duckdb.DuckDBPyConnection:
+def open_manifest(path: Path, question: str | None = None) -> duckdb.DuckDBPyConnection:
     """Return a database with one table, `manifest`, that can read no file and write none.
 
-    Metrics have the names that they have now, whatever they were called when the manifest was written.
+    Metrics have the names that they have now, whatever they were called when the manifest was written. Where the only
+    question that will be asked is given, columns that it is not about may be left out.
     """
     import duckdb
 
     database = connect()
+    wanted = None if question is None else columns_of(database, question, COLUMNS)
+    source = f"read_parquet({quoted(_one_file(path))}, hive_partitioning=false)"
     try:
-        database.execute(
-            f"CREATE TABLE manifest AS FROM read_parquet({quoted(_one_file(path))}, hive_partitioning=false)"
-        )
+        found = {name for name, *_ in database.execute(f"DESCRIBE FROM {source}").fetchall()}
+        database.execute(f"CREATE TABLE manifest AS SELECT {_to_read(found, wanted)} FROM {source}")
     except duckdb.Error as e:
         raise ReadError(path, f"is damaged: {str(e).splitlines()[0]}") from None
+    if missing := [name for name in COLUMNS if name not in found and name not in OF_METRICS]:
+        raise ReadError(path, f"has no column {', '.join(missing)}")
     found = {name for name, *_ in database.execute("DESCRIBE manifest").fetchall()}
     for old, new in RENAMED.items():
         if old in found and new not in found:
             database.execute(f"ALTER TABLE manifest RENAME COLUMN {old} TO {new}")
             found.add(new)
-    for name in [name for name in OF_METRICS if name not in found]:
+    for name in [name for name in OF_METRICS if name not in found and (wanted is None or name in wanted)]:
         database.execute(f"ALTER TABLE manifest ADD COLUMN {name} {COLUMNS[name]}")
-    if missing := [name for name in COLUMNS if name not in found and name not in OF_METRICS]:
-        raise ReadError(path, f"has no column {', '.join(missing)}")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
     return database
+
+
+def _to_read(found: set[str], wanted: set[str] | None) -> str:
+    """Return the columns of a file to read, under the names that they have there; all where none is wanted by name."""
+    if wanted is None:
+        return "*"
+    there = [name for name in sorted(found) if RENAMED.get(name, name) in wanted]
+    return ", ".join(f'"{name}"' for name in there or ["clip"])
 
 
 def ask(database: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> tuple[list[str], list[tuple]]:

@@ -7,7 +7,7 @@ from phuma.dataset.category import GROUP_OF, TYPES
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.funnel import curation_histograms, filters
 from phuma.dataset.labels import type_of_text
-from phuma.dataset.rows import CLIPS, JUDGED
+from phuma.dataset.rows import clips, judged
 from phuma.dataset.scores import robot_summary
 
 SPLITS = ("train", "test")
@@ -18,15 +18,15 @@ AMOUNT = """count(*) FILTER (NOT mirrored), count(*) FILTER (kept AND NOT mirror
 def summarise(dataset: Dataset, worst: int = 3) -> Summary:
     """Return all numbers of a dataset, with `worst` of the worst clips by each metric."""
     description = dataset.description
-    considered, passed, kept, hours = dataset.query(f"SELECT {AMOUNT} FROM {CLIPS}")[1][0]
+    considered, passed, kept, hours = dataset.query(f"SELECT {AMOUNT} FROM {clips(dataset)}")[1][0]
     mirrored, imported = dataset.query(
-        f"SELECT count(*) FILTER (mirrored), count(*) FILTER (imported) FROM {CLIPS} WHERE kept"
+        f"SELECT count(*) FILTER (mirrored), count(*) FILTER (imported) FROM {clips(dataset)} WHERE kept"
     )[1][0]
     return Summary(
         total=Amount("all", considered, passed, kept, hours),
         mirrored=mirrored,
         imported=imported,
-        judged=dataset.query(f"SELECT count(*) FROM {JUDGED}")[1][0][0],
+        judged=dataset.query(f"SELECT count(*) FROM {judged(dataset)}")[1][0][0],
         recordings=recordings(dataset),
         sources=amounts(dataset, "source"),
         categories=categories(dataset),
@@ -44,7 +44,7 @@ def summarise(dataset: Dataset, worst: int = 3) -> Summary:
 
 def amounts(dataset: Dataset, column: str) -> tuple[Amount, ...]:
     """Return how much there is by the values of a column, most hours first."""
-    sql = f"SELECT coalesce({column}, 'not known') AS what, {AMOUNT} AS hours FROM {CLIPS} GROUP BY what"
+    sql = f"SELECT coalesce({column}, 'not known') AS what, {AMOUNT} AS hours FROM {clips(dataset)} GROUP BY what"
     found = [Amount(*row) for row in dataset.query(sql)[1]]
     return tuple(sorted(found, key=lambda a: (-a.hours, -a.considered, a.name)))
 
@@ -73,7 +73,7 @@ def recordings(dataset: Dataset) -> int:
 def licences(dataset: Dataset) -> tuple[Licence, ...]:
     """Return one row for each licence of every source."""
     sql = f"""SELECT source, coalesce(licence, 'not known') AS terms, redistributable, count(*) FILTER (kept)
-        FROM {CLIPS} GROUP BY source, terms, redistributable ORDER BY ALL"""
+        FROM {clips(dataset)} GROUP BY source, terms, redistributable ORDER BY ALL"""
     return tuple(Licence(*row) for row in dataset.query(sql)[1])
 
 
@@ -88,10 +88,10 @@ def failures(dataset: Dataset) -> tuple[Failure, ...]:
 
 def confusion(dataset: Dataset) -> Confusion:
     """Return labels beside guesses, for kept clips whose type a label gave."""
-    sql = f"""SELECT label, category, category_guess, count(*) FROM {JUDGED}
+    sql = f"""SELECT label, category, category_guess, count(*) FROM {judged(dataset)}
         WHERE kept AND label IS NOT NULL AND category_guess IS NOT NULL GROUP BY ALL"""
     counts = [[0] * len(TYPES) for _ in TYPES]
-    for label, category, guess, clips in dataset.query(sql)[1]:
+    for label, category, guess, count in dataset.query(sql)[1]:
         if type_of_text(label) == category and guess in TYPES:
-            counts[TYPES.index(category)][TYPES.index(guess)] += clips
+            counts[TYPES.index(category)][TYPES.index(guess)] += count
     return Confusion(TYPES, tuple(map(tuple, counts)))

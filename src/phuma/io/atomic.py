@@ -9,13 +9,12 @@ import zipfile
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.lib import format as npy_format
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from phuma.errors import StorageError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 __all__ = ["save_npy", "save_npz", "write_atomic"]
 
@@ -71,6 +70,9 @@ def save_npz(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | s
 
 
 def _npy(value: NDArray[Any] | str) -> bytes:
+    import numpy as np
+    from numpy.lib import format as npy_format
+
     stream = io.BytesIO()
     # In C order, as equal arrays of different layout would else be different files.
     npy_format.write_array(stream, np.asarray(value, order="C"), allow_pickle=False)

@@ -1,4 +1,7 @@
-"""Provide the viewer with a collection of clips: a dataset, or files of any kind."""
+"""Provide the viewer with a collection of clips: a dataset, or files of any kind.
+
+What a clip needs to be opened is imported when one is: a list of clips is shown before that.
+"""
 
 from __future__ import annotations
 
@@ -7,28 +10,20 @@ from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phuma.curation import CurateCfg
 from phuma.dataset.dataset import Dataset, Entry
 from phuma.dataset.search import PAGE_ROWS, Search, facets, search
 from phuma.errors import ConfigError
-from phuma.pipelines.scene_building import (
-    MOST,
-    STORED,
-    Piece,
-    perform,
-    piece_of_entry,
-    pieces_of,
-    show_of,
-    stored_performer,
-)
-from phuma.retargeting import DEFAULT_METHOD, METHODS
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.viewer.payload import Choice
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Performer
+
+if TYPE_CHECKING:
+    from phuma.pipelines.scene_building import Piece
 
 REMEMBERED = 32  # entries and performances that are kept in memory
 
@@ -55,9 +50,13 @@ class DatasetCollection:
         return asdict(search(self._dataset, search_of(request)))
 
     def piece(self, clip: str, robot: str | None) -> Piece:
+        from phuma.pipelines.scene_building import piece_of_entry
+
         return piece_of_entry(self._entry(clip, robot))
 
     def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
+        from phuma.pipelines.scene_building import STORED, piece_of_entry, show_of, stored_performer
+
         entry = self._entry(clip, robot)
         stored = {f"{e.row['robot']}:{STORED}": e for e in self._dataset.entries_of(clip) if e.row["file"]}
         first = f"{entry.row['robot']}:{STORED}"
@@ -84,6 +83,8 @@ class FileCollection:
     def __init__(
         self, paths: Sequence[Path], robots: Sequence[Robot], read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
     ) -> None:
+        from phuma.pipelines.scene_building import pieces_of
+
         pieces = [piece for path in paths for piece in pieces_of(path, read_cfg, curate_cfg, robots)]
         self._pieces = {f"{k}": piece for k, piece in enumerate(pieces)}
         self._robots = {robot.name: robot for robot in robots}
@@ -121,6 +122,9 @@ class FileCollection:
         return self._pieces[clip]
 
     def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
+        from phuma.pipelines.scene_building import show_of, stored_performer
+        from phuma.retargeting import DEFAULT_METHOD
+
         piece = self.piece(clip, robot)
         done = {} if piece.motion is None else {piece.motion.robot: piece.motion.report.get("method")}
         titles = method_titles(self._robots, piece, leave_out=done)
@@ -149,6 +153,8 @@ class Performances:
 
     def get(self, clip: str, choice: str, piece: Piece, robots: Mapping[str, Robot]) -> Performer:
         """Return the performance of a piece by a choice `ROBOT:METHOD`."""
+        from phuma.pipelines.scene_building import perform
+
         robot, _, method = choice.partition(":")
         assert piece.clip is not None
         with self._lock:
@@ -174,6 +180,8 @@ def search_of(request: Mapping[str, str]) -> Search:
 
 def method_titles(robots: Mapping[str, Robot], piece: Piece, leave_out: Mapping[str, str | None]) -> dict[str, str]:
     """Return the title of every choice of robot and method that is not stored; none without a human."""
+    from phuma.retargeting import METHODS
+
     if piece.clip is None:
         return {}
     # The best method first.
@@ -182,6 +190,8 @@ def method_titles(robots: Mapping[str, Robot], piece: Piece, leave_out: Mapping[
 
 def check_choice(chosen: Sequence[str], titles: Mapping[str, str]) -> None:
     """Raise a ConfigError for a choice that does not exist, and for too many."""
+    from phuma.pipelines.scene_building import MOST
+
     for name in chosen:
         if name not in titles:
             raise ConfigError(f"no choice {name!r}; there are: {', '.join(titles)}")

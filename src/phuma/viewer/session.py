@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import secrets
 import sys
-import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -15,7 +15,6 @@ from phuma.errors import ConfigError, PhumaError, missing_extra
 from phuma.viewer.payload import Choice, payload_of
 from phuma.viewer.player import Player
 from phuma.viewer.show import Show
-from phuma.viewer.stage import Stage
 
 Message = dict[str, Any]
 
@@ -49,6 +48,8 @@ class Session:
     """Hold the state of one page. All methods run in the server's event loop; long work runs in a thread."""
 
     def __init__(self, collection: Collection, send: Callable[[Message], Awaitable[None]]) -> None:
+        from phuma.viewer.stage import Stage  # the robots' kinematics: not before a page is open
+
         self.token = secrets.token_urlsafe(12)
         self._collection, self._send = collection, send
         self._server = start_viser()
@@ -60,9 +61,9 @@ class Session:
         self._messages: asyncio.Queue[Any] = asyncio.Queue()
 
     @property
-    def port(self) -> int:
-        """Return the loopback port on which viser listens."""
-        return int(self._server.get_port())
+    def address(self) -> str:
+        """Return the loopback address and port on which viser listens."""
+        return f"{self._server.get_host()}:{self._server.get_port()}"
 
     def close(self) -> None:
         self._server.stop()
@@ -72,7 +73,7 @@ class Session:
         await self._send({"type": "hello", "stage": f"/stage/{self.token}/"})
 
     def receive(self, text: str | bytes) -> None:
-        """Queue a message of the page."""
+        """Queue a message of the page; raise a RecursionError for one that is nested without end."""
         try:
             message = json.loads(text)
         except ValueError:
@@ -91,7 +92,6 @@ class Session:
                 except PhumaError as e:
                     await self._send({"type": "error", "text": str(e)})
                 except Exception as e:  # whatever it is, this page and the others go on
-                    traceback.print_exc(file=sys.stderr)
                     await self._send({"type": "error", "text": f"{type(e).__name__}: {e}"})
 
     async def _do(self, message: Any) -> None:
@@ -182,13 +182,35 @@ def newest(messages: Sequence[Any]) -> list[Any]:
 
 
 def start_viser() -> Any:
-    """Start a viser server that only this machine can reach, on a free port."""
+    """Start a viser server that only this machine can reach, where no foreign page finds it.
+
+    It has no check of its own: it is reached by whoever knows its address, so it is at one that is not guessed.
+    """
     try:
         import rich
         import viser
     except ModuleNotFoundError as e:
         raise missing_extra(e, "the viewer") from None
     rich.get_console().quiet = True  # viser prints when it starts and stops
-    server = viser.ViserServer(host="127.0.0.1", port=0, verbose=False)
+    quiet_logger("websockets.server")  # what a page sent and viser cannot read ends the connection, no more
+    server = viser.ViserServer(host=loopback_address(), port=0, verbose=False)
+    loop = server.get_event_loop()
+    loop.call_soon_threadsafe(loop.set_exception_handler, lambda *_: None)
     server.gui.configure_theme(show_logo=False, show_share_button=False)
     return server
+
+
+def loopback_address() -> str:
+    """Return one of the 16 million addresses of this machine, drawn at random where the system has them all."""
+    if sys.platform == "darwin":
+        return "127.0.0.1"
+    return f"127.{secrets.randbelow(256)}.{secrets.randbelow(256)}.{1 + secrets.randbelow(254)}"
+
+
+def quiet_logger(name: str) -> logging.Logger:
+    """Return a logger that prints nothing, whatever is logged."""
+    logger = logging.getLogger(name)
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger

@@ -76,6 +76,8 @@ def test_work_beyond_a_limit_ends_with_its_process(what, limits, said):
     with pytest.raises(LimitError, match=said):
         process(what)
     assert process.process.poll() is not None
+    with pytest.raises(LimitError, match="was ended before"):
+        process("count")
 
 
 def test_a_worker_and_a_thread_may_start_one():
@@ -110,7 +112,9 @@ def test_a_signal_ends_both_at_once_though_the_work_is_deaf(tmp_path, sign):
         "print(process.process.pid, flush=True)\n"
         "process(0)\n"
     )
-    waiting = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    waiting = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert waiting.stdout is not None
     pid = int(waiting.stdout.readline())
     waiting.send_signal(sign)

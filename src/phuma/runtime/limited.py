@@ -60,6 +60,8 @@ class LimitedProcess(Generic[T]):
     def __call__(self, *args: Any) -> T:
         """Return what the work returns; raises what it raises, or a LimitError."""
         with self._lock:
+            if not self.end.alive:
+                raise LimitError("was ended before, at a limit")
             return self._exchange(args, self.limits.seconds)
 
     def __enter__(self) -> LimitedProcess[T]:

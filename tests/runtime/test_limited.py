@@ -52,7 +52,8 @@ def in_another(n):
 def test_state_is_kept_between_calls_and_after_errors_of_the_work():
     with LimitedProcess(Counter(), LIMITS) as process:
         first = process("count")
-        assert first[0] == 1 and first[1] != os.getpid()
+        assert first[0] == 1
+        assert first[1] != os.getpid()
         with pytest.raises(ConfigError, match="no such option"):
             process("refuse")
         with pytest.raises(MissingExtraError, match=r"a policy needs onnx.*phuma\[learn\]"):
@@ -61,7 +62,7 @@ def test_state_is_kept_between_calls_and_after_errors_of_the_work():
 
 
 @pytest.mark.parametrize(
-    "what, limits, said",
+    ("what", "limits", "said"),
     [
         ("hang", WorkerLimits(seconds=0.5), "took longer than 0.5 s"),
         ("die", LIMITS, "exit code 3"),

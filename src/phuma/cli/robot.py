@@ -10,12 +10,12 @@ Every command that takes --robot takes such a folder.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from phuma.cli.options import command_parser
+from phuma.io.json_file import read_json
 from phuma.robots import built_in_robots, load_robot
 from phuma.robots.check import check_robot
 from phuma.robots.onboarding import AMBIGUITIES, OnboardedRobot, as_text, onboard_robot
@@ -84,7 +84,7 @@ def _check(args: argparse.Namespace) -> int:
 def _list(args: argparse.Namespace) -> int:
     for name in built_in_robots():
         robot = load_robot(name)
-        about = json.loads((robot.folder / "robot.json").read_text(encoding="utf-8"))
+        about = read_json(robot.folder / "robot.json")
         print(f"{name:8}{about['title']}\n{'':8}{about['source']}")
     print("\nYour own: phuma robot init MODEL.xml --out FOLDER, then --robot FOLDER")
     return 0

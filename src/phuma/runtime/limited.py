@@ -110,6 +110,7 @@ def _serve(fd: int, limits: tuple[float | None, float | None]) -> None:
     _limit_memory(megabytes)
     pipe = Connection(fd)
     work: Callable[..., Any] | None = None
+    answer: tuple[Any, Exception | None]
     while True:
         try:
             message = pipe.recv()

@@ -7,7 +7,6 @@ tree settles it: a limb is matched from its end upwards, and each joint must be 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from phuma.core.skeleton import INDEX, JOINTS
 from phuma.errors import ConfigError, ReadError
+from phuma.io.json_file import read_json
 from phuma.sources.bvh.parse import BvhJoint
 
 # From the end of the limb upwards: our joint, and the words that name it.
@@ -48,9 +48,9 @@ class JointMap:
 def load_joint_map(path: Path) -> JointMap:
     """Read {"joints": {"left_hip": "LThigh", ...}, "metres_per_unit": 0.01, "up": "y"}; every key may be left out."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{path}: cannot be read as a joint map (JSON): {e}") from None
+        data = read_json(path)
+    except ReadError as e:
+        raise ConfigError(f"{path}: cannot be read as a joint map: {e.problem}") from None
     joints = data.get("joints", {}) if isinstance(data, dict) else None
     if not isinstance(joints, dict) or not all(isinstance(v, str) for v in joints.values()):
         raise ConfigError(

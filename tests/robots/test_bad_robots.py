@@ -57,7 +57,7 @@ def test_broken_json(folder):
 
 def test_broken_xml(folder):
     (folder / "model.xml").write_text("<mujoco><worldbody>")
-    with pytest.raises(ReadError, match=r"model\.xml: MuJoCo cannot compile it"):
+    with pytest.raises(ReadError, match=r"model\.xml: is not XML: no element found"):
         load_robot(folder)
 
 

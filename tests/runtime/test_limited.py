@@ -34,6 +34,8 @@ class Counter:
             os._exit(3)
         if what == "hang":
             hang()
+        while what == "work":
+            self.calls += 1
         return self.calls, os.getpid()
 
 
@@ -64,7 +66,8 @@ def test_state_is_kept_between_calls_and_after_errors_of_the_work():
 @pytest.mark.parametrize(
     ("what", "limits", "said"),
     [
-        ("hang", WorkerLimits(seconds=0.5), "took longer than 0.5 s"),
+        ("hang", WorkerLimits(seconds=0.1), "took longer than 0.1 s"),
+        ("work", WorkerLimits(seconds=1.0), "took longer than 1 s"),
         ("die", LIMITS, "exit code 3"),
         pytest.param(
             "hoard", LIMITS, "needed more than 2000 MB of memory",

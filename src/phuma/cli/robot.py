@@ -33,6 +33,9 @@ def main(argv: Sequence[str]) -> int:
         "--out", required=True, type=Path, metavar="FOLDER", help="the robot's folder; its name is the robot's"
     )
     init.add_argument("--urdf", type=Path, metavar="FILE", help="a URDF beside an MJCF, for torque and speed limits")
+    init.add_argument(
+        "--allow-outside", action="store_true", help="let the model name files outside its folder or ROS package"
+    )
     check = commands.add_parser("check", help="check a robot's folder")
     check.add_argument(
         "robot", metavar="FOLDER", help="a folder with model.xml and robot.json, or a built-in robot's name"
@@ -47,7 +50,7 @@ def _init(args: argparse.Namespace) -> int:
         robot_picture,  # first: if it is missing, no folder is made
     )
 
-    made = onboard_robot(args.model, args.out, args.urdf)
+    made = onboard_robot(args.model, args.out, args.urdf, args.allow_outside)
     robot_picture(args.out / PICTURE, made.robot)
     print(summary(made, args.out))
     return 0

@@ -10,10 +10,9 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError
 from phuma.robots.mapping import Mapped
-from phuma.robots.model import Model, read_model
+from phuma.robots.model import HERE, Model, read_model
 from phuma.robots.robot import KEYPOINTS, Indices, Robot
 
-HERE = Path(__file__).parent
 SIDES = ("left", "right")
 SOLE_PARTS = ("heel", "toe", "inner", "outer", "corners")
 

@@ -26,6 +26,8 @@ from phuma.runtime.process_pool import THREAD_VARIABLES, WorkerLimits
 
 T = TypeVar("T")
 
+PATIENCE = 10
+"""Wall time of a call for each second of CPU time that it may take: for whatever waits instead of working"""
 START_SECONDS = 300.0  # until the libraries that the work needs are imported, on a slow disk
 BEGIN = "import sys; sys.path[:] = {path!r}; from phuma.runtime.limited import _serve; _serve({fd}, {limits!r})"
 
@@ -37,7 +39,8 @@ class LimitError(PhumaError):
 class LimitedProcess(Generic[T]):
     """A process that does one kind of work, call by call, until it exceeds a limit at one.
 
-    `work` is importable by name, or an object of such a class, whose state is kept between calls.
+    `work` is importable by name, or an object of such a class, whose state is kept between calls. Seconds are of CPU
+    time, so that a busy machine makes no difference, and ten times as many on the clock.
     """
 
     def __init__(self, work: Callable[..., T], limits: WorkerLimits) -> None:
@@ -62,7 +65,7 @@ class LimitedProcess(Generic[T]):
         with self._lock:
             if not self.end.alive:
                 raise LimitError("was ended before, at a limit")
-            return self._exchange(args, self.limits.seconds)
+            return self._exchange(args, None if self.limits.seconds is None else PATIENCE * self.limits.seconds)
 
     def __enter__(self) -> LimitedProcess[T]:
         return self
@@ -70,18 +73,26 @@ class LimitedProcess(Generic[T]):
     def __exit__(self, *_: object) -> None:
         self.end()
 
+    @property
+    def _late(self) -> str:
+        return (
+            "took too long to begin" if self.limits.seconds is None else f"took longer than {self.limits.seconds:g} s"
+        )
+
     def _exchange(self, message: Any, seconds: float | None) -> Any:
         """Send a message and return the answer, or end the process; so does whatever interrupts the waiting."""
         try:
             with suppress(BrokenPipeError, ConnectionError):  # if it has died, there is no answer either
                 self._pipe.send(message)
             if not self._pipe.poll(seconds):
-                raise LimitError(f"took longer than {seconds:g} s")
+                raise LimitError(self._late)
             value, error = self._pipe.recv()
         except (EOFError, ConnectionError):
             code = self.process.wait()
             self.end()
-            raise LimitError(f"ended its process ({_reason(code)})") from None
+            raise LimitError(
+                self._late if code == -signal.SIGXCPU else f"ended its process ({_reason(code)})"
+            ) from None
         except BaseException:
             self.end()
             raise
@@ -143,9 +154,9 @@ def _limit_memory(megabytes: float | None) -> None:
 
 
 def _limit_time(seconds: float | None) -> None:
-    """Let the system kill this process when the next call takes too long, should nobody wait for it any more."""
+    """Let the system kill this process when its next call works for too long, even if nobody waits for it any more."""
     import resource
 
     if seconds is not None:
-        most = math.ceil(time.process_time() + seconds) + 1
+        most = math.ceil(time.process_time() + seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (most, resource.getrlimit(resource.RLIMIT_CPU)[1]))

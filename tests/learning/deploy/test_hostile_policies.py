@@ -6,18 +6,18 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
-
-import numpy as np
+import onnx
 from onnx import TensorProto, helper
 
 from phuma.errors import ReadError
 from phuma.learning.deploy import onnx_policy
-from phuma.learning.deploy.onnx_policy import load_onnx
 from phuma.learning.deploy.onnx_graph import OPERATORS, Graph
+from phuma.learning.deploy.onnx_policy import load_onnx
 from phuma.runtime.process_pool import WorkerLimits
 from tests.fuzz import only_read_errors
 
@@ -120,7 +120,8 @@ def asked(policy):
 
 def test_the_shipped_policy_is_run_as_it_is():
     action = asked(load_onnx(POLICY_FILE))
-    assert action.shape == (3, 29) and np.isfinite(action).all()
+    assert action.shape == (3, 29)
+    assert np.isfinite(action).all()
 
 
 @pytest.mark.parametrize("change", REFUSED, ids=lambda change: change.__name__)

@@ -26,9 +26,9 @@ MOST_TEXT = 4 << 20
 DOMAINS = ("", "ai.onnx")
 OF_ELEMENTS = (
     "Abs Add And BitShift Cast CastLike Ceil Celu Clip Cos Div Dropout Elu Equal Erf Exp Floor Gelu Greater "
-    "GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod Mul "
-    "Neg Not Or PRelu Pow Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Sub Sum Swish Tan Tanh "
-    "Where Xor"
+    "GreaterOrEqual HardSigmoid HardSwish Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log Max Mean Min Mish Mod "
+    "Mul Neg Not Or PRelu Pow Reciprocal Relu Round Selu Sigmoid Sign Sin Softplus Softsign Sqrt Sub Sum Swish Tan "
+    "Tanh Where Xor"
 )
 OF_SHAPES = (
     "Concat Constant ConstantOfShape DepthToSpace Expand Flatten Gather GatherElements GatherND OneHot Pad Range "

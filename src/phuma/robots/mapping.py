@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,6 +17,7 @@ from phuma.io.json_file import read_json
 
 FORMAT = 1
 MAX_BYTES = 4 << 20
+LARGEST = 10.0  # m: no part of a robot is farther from the next
 REQUIRED = (
     "velocity_limit",
     "default_pose",
@@ -88,6 +90,8 @@ class Mapped:
         value = self.data.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
             raise self.fault(f"{key} is {shortened(value)}; expected a list of names")
+        if twice := [name for name, count in Counter(value).items() if count > 1]:
+            raise self.fault(f"{key} names {twice[0]!r} twice")
         return value
 
     def number(self, value: Any, where: str) -> float:
@@ -105,6 +109,8 @@ class Mapped:
             raise self.fault(wanted) from None
         if out.shape != shape or not np.isfinite(out).all():
             raise self.fault(wanted)
+        if (far := float(np.abs(out).max(initial=0.0))) > LARGEST:
+            raise self.fault(f"{where} is {far:,.4g} m away; expected metres, at most {LARGEST:g}")
         return out
 
     def body(self, name: Any, where: str) -> int:

@@ -88,6 +88,14 @@ def test_whatever_one_value_of_the_meta_is_the_file_is_read_or_refused(tmp_path,
             only_read_errors(ReadError, lambda path=path: opened(kind, path))
 
 
+@pytest.mark.parametrize("name", ["", ".", "..", "/tmp/theirs", "../g1", "a\\b", "g1\n"])
+def test_a_robot_s_name_leads_to_no_folder_elsewhere(tmp_path, files, name):
+    with pytest.raises(
+        ReadError, match=r"theirs\.npz: is of the robot .*; expected the name of a robot, without a path"
+    ):
+        load_robot_motion(rewritten(files["motion"], tmp_path / "theirs.npz", robot=name))
+
+
 @pytest.mark.parametrize("kind", ["clip", "motion"])
 @pytest.mark.parametrize("value", [np.inf, np.nan, 1e300, "", "x", [1, 2], [["a"]], "\ud800", 1j], ids=repr)
 @pytest.mark.parametrize("name", ["version", "fps", "format", "joint_names", "robot"])

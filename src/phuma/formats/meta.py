@@ -22,6 +22,13 @@ _KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
 }
 
 
+def robot_name(text: str) -> str:
+    """Return the name of a file's robot, which is a folder's name and leads nowhere else."""
+    if not text.isprintable() or set(text) & set("/\\") or text in ("", ".", ".."):
+        raise PhumaError(f"is of the robot {text[:40]!r}; expected the name of a robot, without a path")
+    return text
+
+
 def parse_meta(path: str | Path, text: str) -> dict[str, Any]:
     """Return the object that a file's `meta` holds."""
     if len(text) > MAX_CHARACTERS:

@@ -12,7 +12,7 @@ import numpy as np
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.skeleton import N_JOINTS
 from phuma.errors import PhumaError, ReadError
-from phuma.formats.meta import parse_meta, provenance_of, report_of
+from phuma.formats.meta import parse_meta, provenance_of, report_of, robot_name
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
@@ -69,7 +69,7 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         arrays["root_quat"] = np.where(np.abs(length - 1) > 1e-6, quat / length, quat)
         joint_names = tuple(str(n) for n in data["joint_names"])
         return RobotMotion(
-            str(data["robot"]),
+            robot_name(str(data["robot"])),
             joint_names,
             float(data["fps"]),
             provenance=provenance_of(meta),

@@ -64,6 +64,15 @@ def test_and_where_a_folder_is_made_of_it(folder, part):
         read_model_file(put(folder, HOSTILE[part]))
 
 
+@pytest.mark.parametrize("part", ["replicated", "replicated twice", "without end", "cloth"])
+def test_copies_are_counted_before_any_is_made(folder, monkeypatch, part):
+    monkeypatch.setattr(untrusted, "LimitedProcess", None)
+    path = put(folder, HOSTILE[part])
+    for read in (lambda: load_robot(folder), lambda: read_model_file(path)):
+        with pytest.raises(ReadError, match=r"model\.xml: asks for [\d,]+ elements by copying; at most 5,000 are made"):
+            read()
+
+
 def test_time_is_limited(folder, monkeypatch):
     monkeypatch.setattr(untrusted, "LIMITS", WorkerLimits(seconds=0.001))
     put(folder, "<statistic/>")

@@ -51,6 +51,10 @@ class MissingExtraError(PhumaError):
 
     def __init__(self, library: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {library}, which is not installed. Run: pip install 'phuma[{extra}]'")
+        self._given = library, extra, purpose
+
+    def __reduce__(self):
+        return MissingExtraError, self._given
 
 
 def missing_extra(e: ModuleNotFoundError, purpose: str) -> Exception:

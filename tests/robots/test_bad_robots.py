@@ -57,11 +57,20 @@ def test_broken_json(folder):
 
 def test_broken_xml(folder):
     (folder / "model.xml").write_text("<mujoco><worldbody>")
-    with pytest.raises(ReadError, match=r"model\.xml: MuJoCo cannot compile it"):
+    with pytest.raises(ReadError, match=r"model\.xml: is not XML: no element found"):
         load_robot(folder)
 
 
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else []
+
+
 MODEL_FAULTS = {
+    "millimetres": (
+        '<body name="left_knee_link" pos="-0.078273',
+        '<body name="left_knee_link" pos="1000',
+        r"body 'left_knee_link' is 1,000 m from the one before; expected metres, at most 10",
+    ),
     "zero width": (
         KNEE,
         KNEE.replace("-0.087267 2.8798", "0.5 0.5"),
@@ -162,6 +171,29 @@ MAPPING_FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "wrong anchor": (lambda d: d.update(anchor_body="chest"), r"anchor_body: the model has no body 'chest'"),
     "wrong key body": (lambda d: d["key_bodies"].append("tail"), r"key_bodies: the model has no body 'tail'"),
+    "key body twice": (
+        lambda d: d["key_bodies"].append(d["key_bodies"][0]),
+        r"key_bodies names 'pelvis' twice|key_bodies names '\w+' twice",
+    ),
+    "point twice": (
+        lambda d: d["keypoints"].update(right_hip=d["keypoints"]["left_hip"]),
+        r"keypoints: right_hip and left_hip are the same point of 'left_hip_\w+'; each of them",
+    ),
+    "foot twice": (
+        lambda d: d["soles"].update(right=d["soles"]["left"]),
+        r"soles: left and right are both on 'left_ankle_roll_link'",
+    ),
+    "millimetres": (
+        lambda d: d["soles"]["left"].update(heel=[-65.8, 0, -35.4]),
+        r"soles: left: heel is 65.8 m away; expected metres, at most 10",
+    ),
+    "giant": (
+        lambda d: d.update(default_height=17_000),
+        r"default_height is 17000 m; expected more than 0 and at most 10",
+    ),
+    "in the ground": (lambda d: d.update(default_height=-1), r"default_height is -1 m"),
+    "400 digits": (lambda d: d.update(default_height=10**400), r"holds the integer '10{39}'... \(401 characters\)"),
+    "deep": (lambda d: d.update(title=nested(70)), r"is JSON of more than 64 objects or lists in each other"),
     "unknown key": (lambda d: d.update(speed=3), r"'speed' is not known; valid are velocity_limit"),
     "newer format": (lambda d: d.update(format=2), r"format is 2; this version of phuma reads format 1"),
 }

@@ -13,7 +13,7 @@ from phuma.body import open_body
 from phuma.core import rotations as rot
 from phuma.core.skeleton import INDEX, JOINTS, PARENTS
 from phuma.curation import curate
-from phuma.errors import ConfigError, ReadError
+from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.io.probe import Probe
 from phuma.sources import ReadCfg, read, recognise
 from phuma.sources.bvh import write
@@ -172,6 +172,29 @@ def test_an_unmatched_joint_is_named_with_the_names_there_were(tmp_path, walk):
         read_text(tmp_path, bvh_text(walk, names))
     for part in ("left_hip", "left_knee", "Thing", "Other", "--joint-map", "motion.bvh"):
         assert part in str(e.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"joints": {"left_hip": "LHip", "right_hip": "LHip"}}, "names 'LHip' twice, as left_hip and right_hip"),
+        (
+            {"joints": {"left_knee": "left_ankle", "left_ankle": "left_knee"}},
+            "'left_knee' is the left_ankle and 'left_ankle' "
+            "the left_knee, which is not above it; above it are: left_hip, pelvis",
+        ),
+        (
+            {"metres_per_unit": 200},
+            r"at the joint map's metres_per_unit of 200 that is .* m, and a person's are 0.2 to 2",
+        ),
+        ({"metres_per_unit": 1e-5}, r"metres_per_unit of 1e-05 that is .* m.*Give 0.01, or none"),
+        ({"metres_per_unit": 1e9}, r"metres_per_unit is 1000000000\.0; expected a number from 0.000001 to 1000"),
+    ],
+)
+def test_a_joint_map_that_cannot_be_is_refused_with_the_value_and_what_was_valid(tmp_path, walk, given, said):
+    (tmp_path / "map.json").write_text(json.dumps(given))
+    with pytest.raises(PhumaError, match=said):
+        read_text(tmp_path, bvh_text(walk), joint_map=tmp_path / "map.json")
 
 
 def test_a_joint_map_settles_it(tmp_path, walk):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ from phuma.body.smplx import load_smplx
 from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.formats.rollout_file import load_rollout
+from phuma.io.json_file import read_json
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 from phuma.sources.bvh.match import load_joint_map
@@ -106,10 +106,9 @@ def _policy(info: dict[str, Any], what: str) -> Lines:
 
 def describe_json(probe: Probe) -> Lines:
     """Describe a JSON file: a result, a run, the ground truth of a generated motion, a robot or a joint map."""
-    try:
-        data: Any = json.loads(probe.path.read_text(encoding="utf-8"))
-    except (ValueError, OSError, RecursionError) as e:
-        raise ReadError(probe.path, f"looks like JSON but is not: {e}") from None
+    data: Any = read_json(probe.path)
+    if not isinstance(data, dict):
+        raise ReadError(probe.path, f"is JSON, but of no kind that phuma knows: {type(data).__name__}, not an object")
     if set(data) <= {"joints", "metres_per_unit", "up"}:
         return _joint_map(probe)
     describe = _robot if {"keypoints", "soles", "shared_pose"} <= set(data) else _DOCUMENTS.get(str(data.get("format")))

@@ -10,12 +10,12 @@ Every command that takes --robot takes such a folder.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from phuma.cli.options import command_parser
+from phuma.io.json_file import read_json
 from phuma.robots import built_in_robots, load_robot
 from phuma.robots.check import check_robot
 from phuma.robots.onboarding import AMBIGUITIES, OnboardedRobot, as_text, onboard_robot
@@ -33,6 +33,9 @@ def main(argv: Sequence[str]) -> int:
         "--out", required=True, type=Path, metavar="FOLDER", help="the robot's folder; its name is the robot's"
     )
     init.add_argument("--urdf", type=Path, metavar="FILE", help="a URDF beside an MJCF, for torque and speed limits")
+    init.add_argument(
+        "--allow-outside", action="store_true", help="let the model name files outside its folder or ROS package"
+    )
     check = commands.add_parser("check", help="check a robot's folder")
     check.add_argument(
         "robot", metavar="FOLDER", help="a folder with model.xml and robot.json, or a built-in robot's name"
@@ -47,7 +50,7 @@ def _init(args: argparse.Namespace) -> int:
         robot_picture,  # first: if it is missing, no folder is made
     )
 
-    made = onboard_robot(args.model, args.out, args.urdf)
+    made = onboard_robot(args.model, args.out, args.urdf, args.allow_outside)
     robot_picture(args.out / PICTURE, made.robot)
     print(summary(made, args.out))
     return 0
@@ -84,7 +87,7 @@ def _check(args: argparse.Namespace) -> int:
 def _list(args: argparse.Namespace) -> int:
     for name in built_in_robots():
         robot = load_robot(name)
-        about = json.loads((robot.folder / "robot.json").read_text(encoding="utf-8"))
+        about = read_json(robot.folder / "robot.json")
         print(f"{name:8}{about['title']}\n{'':8}{about['source']}")
     print("\nYour own: phuma robot init MODEL.xml --out FOLDER, then --robot FOLDER")
     return 0

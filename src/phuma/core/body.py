@@ -15,6 +15,7 @@ from phuma.core.skeleton import INDEX, MIRROR_JOINTS, MIRROR_SOLE, N_JOINTS, N_S
 from phuma.errors import PhumaError
 
 SPINE1 = INDEX["spine1"]
+LARGEST = 10.0  # m from the pelvis: what is larger is in other units
 REST_MIRROR = np.array([-1.0, 1.0, 1.0])
 
 
@@ -60,6 +61,13 @@ class Body:
             raise PhumaError(f"a body has {N_SOLE} sole points (or none, where they are unknown); got {n}")
         put(self, "sole_weights", checked("sole weights", self.sole_weights, (n, N_JOINTS)))
         put(self, "lumbar", checked("lumbar", self.lumbar, (3,)))
+        for name, points in (("joints", self.joints), ("soles", self.soles), ("lumbar", self.lumbar[None])):
+            if (
+                far := float(np.abs(points - (self.joints[0] if name != "lumbar" else 0.0)).max(initial=0.0))
+            ) > LARGEST:
+                raise PhumaError(
+                    f"the body's {name} reach {far:,.4g} m from its pelvis; at most {LARGEST:g} m are a person"
+                )
         if self.pose_dirs is not None:
             put(self, "pose_dirs", checked("pose blend shapes", self.pose_dirs, (n, 3, N_JOINTS - 1, 3, 3)))
 

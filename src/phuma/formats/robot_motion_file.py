@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.skeleton import N_JOINTS
 from phuma.errors import PhumaError, ReadError
+from phuma.formats.meta import parse_meta, provenance_of, report_of, robot_name
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
@@ -59,8 +59,7 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         if int(data["version"]) > VERSION:
             version = int(data["version"])
             raise PhumaError(f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
-        meta = json.loads(str(data["meta"]))
-        provenance = Provenance(**meta["provenance"] | {"notes": tuple(meta["provenance"]["notes"])})
+        meta = parse_meta(path, str(data["meta"]))
         arrays: dict[str, Any] = {name: data[name] for name in ARRAYS if name in data}
         if not len(arrays.setdefault("human_joints", NO_HUMAN)):
             arrays["human_joints"] = None
@@ -70,9 +69,16 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         arrays["root_quat"] = np.where(np.abs(length - 1) > 1e-6, quat / length, quat)
         joint_names = tuple(str(n) for n in data["joint_names"])
         return RobotMotion(
-            str(data["robot"]), joint_names, float(data["fps"]), provenance=provenance, report=meta["report"], **arrays
+            robot_name(str(data["robot"])),
+            joint_names,
+            float(data["fps"]),
+            provenance=provenance_of(meta),
+            report=report_of(meta),
+            **arrays,
         )
+    except ReadError:
+        raise
     except PhumaError as e:
         raise ReadError(path, str(e)) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
         raise ReadError(path, f"is damaged: {type(e).__name__} {e}") from None

@@ -8,6 +8,7 @@ import numpy as np
 
 from phuma.core.rollout import Rollout
 from phuma.errors import PhumaError, ReadError
+from phuma.formats.meta import robot_name
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
@@ -56,7 +57,7 @@ def load_rollout(path: str | Path) -> Rollout:
         if (version := int(data["version"])) > VERSION:
             raise PhumaError(f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
         return Rollout(
-            str(data["robot"]),
+            robot_name(str(data["robot"])),
             tuple(str(n) for n in data["joint_names"]),
             float(data[RATE if RATE in data else "fps"]),
             data["root_pos"],

@@ -8,12 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from phuma.core.rotations import Array
-from phuma.errors import ConfigError
-from phuma.robots.mapping import Mapped
-from phuma.robots.model import Model, read_model
+from phuma.errors import ConfigError, ReadError
+from phuma.robots.mapping import LARGEST, Mapped
+from phuma.robots.model import HERE, Model, read_model
 from phuma.robots.robot import KEYPOINTS, Indices, Robot
 
-HERE = Path(__file__).parent
 SIDES = ("left", "right")
 SOLE_PARTS = ("heel", "toe", "inner", "outer", "corners")
 
@@ -43,6 +42,7 @@ def _load_once(folder: Path, _state: tuple[tuple[int, int] | None, ...]) -> Robo
 def _load(folder: Path) -> Robot:
     model = read_model(folder / "model.xml")
     mapped = Mapped(folder / "robot.json", model.joint_names, model.body_names)
+    _check_lengths(folder / "model.xml", model)
     velocity = _positive(mapped, "velocity_limit", mapped.joint_values("velocity_limit"))
     torque = _positive(mapped, "torque_limit", _else_model(mapped, "torque_limit", model.torque_limit))
     keypoint_body, keypoint_offset = _keypoints(mapped)
@@ -63,7 +63,7 @@ def _load(folder: Path) -> Robot:
         velocity_limit=velocity,
         torque_limit=torque,
         default_pose=_pose(mapped, "default_pose", model),
-        default_height=mapped.number(mapped.data["default_height"], "default_height"),
+        default_height=_height(mapped),
         shared_pose=_pose(mapped, "shared_pose", model),
         keypoint_body=keypoint_body,
         keypoint_offset=keypoint_offset,
@@ -90,6 +90,25 @@ def _find(spec: str | Path) -> Path:
     raise ConfigError(
         f"there is no robot {str(spec)!r}; built in are {known}, or give a folder with model.xml and robot.json"
     )
+
+
+def _check_lengths(path: Path, model: Model) -> None:
+    """Raise a ReadError for a model whose bodies are farther from each other than a robot's."""
+    far = np.abs(model.body_pos).max(axis=1)
+    body = int(np.argmax(far))
+    if not far[body] <= LARGEST:
+        raise ReadError(
+            path,
+            f"body {model.body_names[body]!r} is {far[body]:,.4g} m from the one before; expected metres, at most "
+            f"{LARGEST:g}: is the model in millimetres?",
+        )
+
+
+def _height(mapped: Mapped) -> float:
+    value = mapped.number(mapped.data["default_height"], "default_height")
+    if not 0 < value <= LARGEST:
+        raise mapped.fault(f"default_height is {value:g} m; expected more than 0 and at most {LARGEST:g}")
+    return value
 
 
 def _else_model(mapped: Mapped, key: str, of_model: Array) -> Array:
@@ -125,6 +144,12 @@ def _keypoints(mapped: Mapped) -> tuple[Indices, Array]:
         entry = mapped.part("keypoints", name, ("body",), ("offset",))
         bodies.append(mapped.body(entry["body"], f"keypoints: {name}"))
         offsets.append(mapped.points(entry.get("offset", [0, 0, 0]), f"keypoints: {name}: offset", (3,)))
+        same = [k for k, body in enumerate(bodies[:-1]) if body == bodies[-1] and (offsets[k] == offsets[-1]).all()]
+        if same:
+            raise mapped.fault(
+                f"keypoints: {name} and {KEYPOINTS[same[0]]} are the same point of {mapped.body_names[bodies[-1]]!r}; "
+                "each of them is a point of its own"
+            )
     return np.array(bodies, dtype=np.intp), np.array(offsets)
 
 
@@ -132,7 +157,10 @@ def _soles(mapped: Mapped) -> tuple[Indices, Array, Array, Array]:
     bodies, points, sides, corners = [], [], [], []
     for side in SIDES:
         entry = mapped.part("soles", side, ("body", *SOLE_PARTS))
-        bodies += [mapped.body(entry["body"], f"soles: {side}")] * 2
+        body = mapped.body(entry["body"], f"soles: {side}")
+        if body in bodies:
+            raise mapped.fault(f"soles: left and right are both on {entry['body']!r}; each foot has a body of its own")
+        bodies += [body] * 2
         of = {k: mapped.points(entry[k], f"soles: {side}: {k}", (4, 3) if k == "corners" else (3,)) for k in SOLE_PARTS}
         points += [of["heel"], of["toe"]]
         sides.append([of["inner"], of["outer"]])

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.errors import ReadError
+from phuma.io.json_file import read_json
 
 FORMAT = 1
+MAX_BYTES = 4 << 20
+LARGEST = 10.0  # m: no part of a robot is farther from the next
 REQUIRED = (
     "velocity_limit",
     "default_pose",
@@ -37,7 +41,7 @@ class Mapped:
         self.data = _parse(path)
         version = self.data.get("format", FORMAT)
         if version != FORMAT:
-            raise ReadError(path, f"format is {version!r}; this version of phuma reads format {FORMAT}")
+            raise ReadError(path, f"format is {shortened(version)}; this version of phuma reads format {FORMAT}")
         for key in REQUIRED:
             if key not in self.data:
                 raise ReadError(path, f"{key!r} is missing; a mapping needs {', '.join(REQUIRED)}")
@@ -85,24 +89,28 @@ class Mapped:
         """Return the list of names under `key`, which is empty where it is missing."""
         value = self.data.get(key, [])
         if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-            raise self.fault(f"{key} is {value!r}; expected a list of names")
+            raise self.fault(f"{key} is {shortened(value)}; expected a list of names")
+        if twice := [name for name, count in Counter(value).items() if count > 1]:
+            raise self.fault(f"{key} names {twice[0]!r} twice")
         return value
 
     def number(self, value: Any, where: str) -> float:
         """Return a value as a finite number."""
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not np.isfinite(value):
-            raise self.fault(f"{where} is {value!r}; expected a finite number")
+            raise self.fault(f"{where} is {shortened(value)}; expected a finite number")
         return float(value)
 
     def points(self, value: Any, where: str, shape: tuple[int, ...]) -> Array:
         """Return an array of points [m] of the shape given."""
-        wanted = f"{where} is {value!r}; expected numbers in lists of shape {shape}"
+        wanted = f"{where} is {shortened(value)}; expected numbers in lists of shape {shape}"
         try:
             out = np.array(value, dtype=np.float64)
         except (TypeError, ValueError):
             raise self.fault(wanted) from None
         if out.shape != shape or not np.isfinite(out).all():
             raise self.fault(wanted)
+        if (far := float(np.abs(out).max(initial=0.0))) > LARGEST:
+            raise self.fault(f"{where} is {far:,.4g} m away; expected metres, at most {LARGEST:g}")
         return out
 
     def body(self, name: Any, where: str) -> int:
@@ -119,22 +127,15 @@ class Mapped:
         entry = table[name]
         valid = (*needed, *optional)
         if not isinstance(entry, dict) or not set(needed) <= set(entry) <= set(valid):
-            found = ", ".join(entry) if isinstance(entry, dict) else repr(entry)
+            found = ", ".join(entry) if isinstance(entry, dict) else shortened(entry)
             raise self.fault(f"{key}: {name} holds {found}; it needs {', '.join(valid)}")
         return entry
 
 
 def _parse(path: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as e:
-        raise ReadError(
-            path, f"cannot be opened: {e.strerror or e}. A robot is a folder with model.xml and robot.json"
-        ) from None
-    except json.JSONDecodeError as e:
-        raise ReadError(path, f"is not JSON: {e.msg} in line {e.lineno}, column {e.colno}") from None
-    except UnicodeDecodeError:
-        raise ReadError(path, "is not JSON: it is not text in UTF-8") from None
+    if not path.exists():
+        raise ReadError(path, "does not exist. A robot is a folder with model.xml and robot.json")
+    data = read_json(path, MAX_BYTES)
     if not isinstance(data, dict):
         raise ReadError(path, f"holds {type(data).__name__}; expected an object")
     return data

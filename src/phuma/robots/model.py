@@ -12,6 +12,9 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.errors import MissingExtraError, ReadError
 from phuma.robots.robot import Indices
+from phuma.robots.untrusted import check_count, check_folder_model
+
+HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,14 @@ def _compile(path: Path) -> Any:
     mujoco = load_mujoco()
     if not path.is_file():
         raise ReadError(path, "does not exist. A robot is a folder with model.xml and robot.json")
+    if path.parent.parent != HERE:
+        check_folder_model(path)
     try:
-        return mujoco.MjModel.from_xml_path(str(path))
+        model = mujoco.MjModel.from_xml_path(str(path))
     except (ValueError, OSError) as e:
         raise ReadError(path, f"MuJoCo cannot compile it: {e}") from None
+    check_count(path, model)
+    return model
 
 
 def _hinges(path: Path, model: Any) -> list[int]:

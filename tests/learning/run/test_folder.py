@@ -140,7 +140,7 @@ def test_so_is_one_whose_policy_cannot_be(run, changes):
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"3", b"\xff\xfe\x00", b'{"format": "phuma-run"}', b"[" * 100_000])
 def test_so_is_one_that_is_no_description_at_all(run, text):
     run.description.write_bytes(text)
-    with pytest.raises(ReadError, match=r"run\.json: is damaged"):
+    with pytest.raises(ReadError, match=r"run\.json: is (damaged|not JSON|JSON of more than 64)"):
         run.info()
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, ReadError
 from phuma.io.atomic import save_npz, write_atomic
+from phuma.io.json_file import read_json
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 from phuma.learning.algorithms.config import ALGORITHMS
@@ -108,8 +109,10 @@ class RunFolder:
 
     def info(self) -> RunInfo:
         """Return the description of the run; every fault of the file is a ReadError."""
+        if not self.description.exists():
+            raise ReadError(self.root, "is not a training run: there is no run.json in it")
         try:
-            document = json.loads(self.description.read_text())
+            document = read_json(self.description)
             if document["format"] != FORMAT:
                 raise ValueError(f"format is {document['format']!r}, expected {FORMAT!r}")
             if (version := document["format_version"]) > VERSION:
@@ -120,9 +123,7 @@ class RunFolder:
             return _info(document)
         except ReadError:
             raise
-        except (FileNotFoundError, NotADirectoryError):
-            raise ReadError(self.root, "is not a training run: there is no run.json in it") from None
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, ConfigError) as e:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError, ConfigError) as e:
             raise ReadError(self.description, f"is damaged: {type(e).__name__} {e}") from None
 
     def reached_stage(self) -> str:

@@ -14,9 +14,11 @@ import numpy as np
 from phuma.errors import ReadError
 from phuma.robots.model import load_mujoco
 from phuma.robots.onboarding.ambiguities import Ambiguity, some
+from phuma.robots.untrusted import check_count, check_files, check_inside, home_of, in_limits
 
 MESHES = (".stl", ".obj", ".msh")
 """what MuJoCo reads"""
+OUTSIDE = "; if it is meant, give --allow-outside"
 BALL = 0.04  # m: radius
 LEAST_MASS, LEAST_INERTIA = 1e-3, 1e-6  # kg, kg m^2: MuJoCo refuses moving bodies without any
 
@@ -42,16 +44,27 @@ class ModelFile:
     ambiguities: tuple[Ambiguity, ...]
 
 
-def read_model_file(path: Path) -> ModelFile:
-    """Compile a model file. Meshes that are missing are left out: the tree and its joints need none."""
-    mujoco = load_mujoco()
+def read_model_file(path: Path, allow_outside: bool = False) -> ModelFile:
+    """Compile a model file in a process with limits. Meshes that are missing are left out: the tree and its joints need
+    none.
+
+    Files outside its folder, or outside the ROS package that it is in, are an error unless `allow_outside`.
+    """
+    load_mujoco()
     if not path.is_file():
-        problem = "is a folder" if path.is_dir() else "does not exist"
+        problem = "is a folder or a device" if path.exists() else "does not exist"
         raise ReadError(path, f"{problem}; expected a robot's model, MJCF (.xml) or URDF (.urdf)")
+    home = Path(path.resolve().anchor) if allow_outside else home_of(path)
+    check_files(path, home, everything=False, hint=OUTSIDE)
+    return in_limits(_read, path, home)
+
+
+def _read(path: Path, home: Path) -> ModelFile:
+    mujoco = load_mujoco()
     try:
         with _warnings() as warned:
             spec = mujoco.MjSpec.from_file(str(path))
-            lost = _find_meshes(spec, path)
+            lost = _find_meshes(spec, path, home)
             _strip(spec)
             massless = _mend_inertias(spec)
             try:
@@ -59,7 +72,10 @@ def read_model_file(path: Path) -> ModelFile:
             except ValueError:  # perhaps for a mesh that is there but cannot be used
                 lost += _drop_meshes(spec, {m.name: m.file for m in spec.meshes if not _usable(m.file)})
                 model = spec.compile()
-    except (ValueError, OSError, RuntimeError) as e:
+        check_count(path, model)
+    except (ReadError, MemoryError):
+        raise
+    except Exception as e:  # a type of its own for what it calls fatal, among others
         problem = " ".join(str(e).split())
         raise ReadError(path, f"MuJoCo cannot load it as MJCF or URDF: {problem}") from None
     ambiguities = []
@@ -138,7 +154,7 @@ def _mimics(urdf: ET.Element) -> frozenset[str]:
     return frozenset(j.get("name", "") for j in urdf.iter("joint") if j.find("mimic") is not None)
 
 
-def _find_meshes(spec: Any, path: Path) -> list[str]:
+def _find_meshes(spec: Any, path: Path, home: Path) -> list[str]:
     """Point every mesh to its file, and take out those that have none; returns their names."""
     lost = {}
     for mesh in list(spec.meshes):
@@ -148,6 +164,7 @@ def _find_meshes(spec: Any, path: Path) -> list[str]:
         if found is None:
             lost[mesh.name or Path(mesh.file).stem] = mesh.file
         else:
+            check_inside(path, found, home, OUTSIDE)
             mesh.name = mesh.name or found.stem  # MuJoCo's own rule, before the path hides it
             mesh.file = str(found)
     return _drop_meshes(spec, lost)

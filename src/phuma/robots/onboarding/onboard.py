@@ -42,13 +42,18 @@ class OnboardedRobot(NamedTuple):
     """joint -> what it serves as: hip, knee, ankle, waist, shoulder, elbow, wrist, or other"""
 
 
-def onboard_robot(path: str | Path, out: str | Path, urdf: str | Path | None = None) -> OnboardedRobot:
-    """Read a model file, find the human body in it, and write model.xml, robot.json and ambiguities.md into `out`."""
+def onboard_robot(
+    path: str | Path, out: str | Path, urdf: str | Path | None = None, allow_outside: bool = False
+) -> OnboardedRobot:
+    """Read a model file, find the human body in it, and write model.xml, robot.json and ambiguities.md into `out`.
+
+    `allow_outside` lets the model name files outside its folder.
+    """
     path, out = Path(path), Path(out)
     taken = [name for name in ("robot.json", "model.xml") if (out / name).exists()]
     if taken:
         raise ConfigError(f"{out} holds a {taken[0]} already, which would be overwritten; choose another --out")
-    source = read_model_file(path)
+    source = read_model_file(path, allow_outside)
     rig = read_rig(source.model, source.mimics)
     limits = source.limits if urdf is None else source.limits | _limits_for(rig, Path(urdf))
     body = find_anatomy(rig, path)

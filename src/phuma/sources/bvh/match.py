@@ -7,14 +7,16 @@ tree settles it: a limb is matched from its end upwards, and each joint must be 
 
 from __future__ import annotations
 
-import json
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from phuma.core.skeleton import INDEX, JOINTS
 from phuma.errors import ConfigError, ReadError
+from phuma.io.json_file import read_json
 from phuma.sources.bvh.parse import BvhJoint
 
 # From the end of the limb upwards: our joint, and the words that name it.
@@ -48,9 +50,9 @@ class JointMap:
 def load_joint_map(path: Path) -> JointMap:
     """Read {"joints": {"left_hip": "LThigh", ...}, "metres_per_unit": 0.01, "up": "y"}; every key may be left out."""
     try:
-        data = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as e:
-        raise ConfigError(f"{path}: cannot be read as a joint map (JSON): {e}") from None
+        data = read_json(path)
+    except ReadError as e:
+        raise ConfigError(f"{path}: cannot be read as a joint map: {e.problem}") from None
     joints = data.get("joints", {}) if isinstance(data, dict) else None
     if not isinstance(joints, dict) or not all(isinstance(v, str) for v in joints.values()):
         raise ConfigError(
@@ -59,9 +61,15 @@ def load_joint_map(path: Path) -> JointMap:
     unknown = sorted(set(joints) - set(JOINTS)) + sorted(set(data) - {"joints", "metres_per_unit", "up"})
     if unknown:
         raise ConfigError(f"{path}: unknown name {unknown[0]!r}; our joints are {', '.join(JOINTS)}")
+    for theirs, count in Counter(joints.values()).items():
+        if count > 1:
+            ours = " and ".join(name for name, value in joints.items() if value == theirs)
+            raise ConfigError(f"{path}: names {theirs!r} twice, as {ours}; each of them is a joint of its own")
     scale, up = data.get("metres_per_unit"), data.get("up")
     if scale is not None and not (isinstance(scale, (int, float)) and 1e-6 < scale < 1e3):
-        raise ConfigError(f"{path}: metres_per_unit is {scale!r}; expected a number such as 0.01")
+        raise ConfigError(
+            f"{path}: metres_per_unit is {scale!r}; expected a number from 0.000001 to 1000, such as 0.01"
+        )
     if up not in (None, "y", "z"):
         raise ConfigError(f"{path}: up is {up!r}; expected 'y' or 'z'")
     return JointMap(joints, scale, up)
@@ -99,6 +107,7 @@ def match_joints(path: Path, joints: Sequence[BvhJoint], given: JointMap) -> dic
             toes = [i for i, (s, w) in enumerate(words) if s == side and w in TOE and ankle in _ancestors(joints, i)]
             if toes:
                 found[f"{side}_foot"] = toes[0]
+    _check_order(path, joints, found, given)
     missing = [name for name in REQUIRED if name not in found]
     if missing:
         names = ", ".join(j.name for j in joints if not j.is_end)
@@ -122,6 +131,22 @@ def _given(path: Path, joints: Sequence[BvhJoint], given: JointMap) -> dict[str,
         if theirs not in index:
             raise ReadError(path, f"the joint map names {theirs!r} as {ours}; this skeleton has: {', '.join(index)}")
     return {ours: index[theirs] for ours, theirs in given.joints.items()}
+
+
+def _check_order(path: Path, joints: Sequence[BvhJoint], found: dict[str, int], given: JointMap) -> None:
+    """Raise a ReadError for a joint of the map that does not hang below the one it should."""
+    for side in ("left", "right"):
+        for limb in (("pelvis", "hip", "knee", "ankle", "foot"), ("collar", "shoulder", "elbow", "wrist")):
+            names = [part if part == "pelvis" else f"{side}_{part}" for part in limb]
+            for upper, lower in pairwise([name for name in names if name in found]):
+                if {upper, lower} & set(given.joints) and found[upper] not in _ancestors(joints, found[lower]):
+                    above = ", ".join(joints[i].name for i in _ancestors(joints, found[lower])) or "nothing"
+                    low, high = joints[found[lower]].name, joints[found[upper]].name
+                    raise ReadError(
+                        path,
+                        f"with the joint map {low!r} is the {lower} and {high!r} the {upper}, which is not above it; "
+                        f"above it are: {above}",
+                    )
 
 
 def _ancestors(joints: Sequence[BvhJoint], i: int) -> list[int]:

@@ -24,6 +24,8 @@ FORMAT = "bvh"
 BLOCK = 4096  # frames converted at a time
 SAMPLES = 400  # instants from which rest axes are estimated
 LEG_RANGE = (0.55, 1.15)  # metres from hip to ankle that a person's leg can have
+POSSIBLE_LEGS = (0.2, 2.0)  # metres that are believed where somebody says how long a unit is: children, giants
+TYPICAL_LEG = 0.85  # metres
 UNITS = {"m": 1.0, "cm": 0.01, "mm": 0.001, "inch": 0.0254, "CMU": 0.0254 / 0.45}
 JUMP = 0.1  # metres that joints may move on average from one frame to the next
 
@@ -100,6 +102,15 @@ def _leg_length(samples: rest.Samples) -> float:
 def _scale(path: Path, leg: float, given: JointMap) -> tuple[float, str]:
     """Return metres per file unit: the unit in which the legs are a person's."""
     if given.metres_per_unit:
+        long = leg * given.metres_per_unit
+        if not POSSIBLE_LEGS[0] <= long <= POSSIBLE_LEGS[1]:
+            fits = [scale for scale in UNITS.values() if LEG_RANGE[0] <= leg * scale <= LEG_RANGE[1]]
+            raise ReadError(
+                path,
+                f"legs are {leg:g} units long: at the joint map's metres_per_unit of {given.metres_per_unit:g} that is "
+                f"{long:,.4g} m, and a person's are {POSSIBLE_LEGS[0]:g} to {POSSIBLE_LEGS[1]:g} m. Give "
+                f"{(fits or [TYPICAL_LEG / max(leg, 1e-9)])[0]:.3g}, or none where the unit is a usual one",
+            )
         return given.metres_per_unit, f"units of {given.metres_per_unit:g} m"
     for unit, scale in UNITS.items():
         if LEG_RANGE[0] <= leg * scale <= LEG_RANGE[1]:

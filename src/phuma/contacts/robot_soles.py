@@ -1,20 +1,56 @@
-"""Estimate contacts of a robot's motion by its own soles, where no human is known whose contacts they could be."""
+"""Find the ground and the contacts of a robot's motion by its own soles, where no human is known whose they could be."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from phuma.contacts.blocks import blocks_of
+from phuma.contacts.ground import vote_ground
 from phuma.core.foot_contacts import FootContacts
+from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
-from phuma.robots.kinematics import point_positions, points_of
+from phuma.robots.kinematics import body_poses, local_body_poses, points_of, points_on_bodies
 from phuma.robots.robot import Robot
 
 CONTACT_HEIGHT = 0.025
 """Height in m above the ground up to which a sole point is in contact; one below the ground always is"""
+STEEPEST = 60.0
+"""Angle in degrees by which a sole that stands may lean: more than any heel that is lifted, less than the feet of a
+robot that lies"""
 JUDGED = f"contacts judged by the robot's soles: at most {100 * CONTACT_HEIGHT:g} cm above z = 0"
 """Note in the provenance of a motion whose contacts were judged by the robot's soles"""
 
 
 def robot_contacts(robot: Robot, trajectory: Trajectory) -> FootContacts:
-    """Return 1 where a sole point is at most 2.5 cm above z = 0, else 0; joints are in the robot's order."""
-    soles = points_of(robot, robot.sole_body, robot.sole_point)
-    heights = point_positions(robot, soles, trajectory)[..., 2]
-    return FootContacts((heights <= CONTACT_HEIGHT).astype(float), trajectory.fps)
+    """Return 1 where a sole point is at most 2.5 cm above z = 0 and its sole faces the ground, else 0; joints are in
+    the robot's order."""
+    heights, facing = _soles(robot, trajectory)
+    return FootContacts(((heights <= CONTACT_HEIGHT) & facing).astype(float), trajectory.fps)
+
+
+def robot_ground(robot: Robot, trajectory: Trajectory) -> float | None:
+    """Return the height of the ground in m by the vote of all sole points that face it; None if none ever does.
+
+    The vote says which 5 cm hold most of them. Soles that stand are all at one height there, and those that swing by
+    above it: the median is that of the standing ones. Joints are in the robot's order.
+    """
+    heights, facing = _soles(robot, trajectory)
+    if not facing.any():
+        return None
+    voters = heights[facing]
+    ground = vote_ground(voters, CONTACT_HEIGHT)
+    return float(np.median(voters[np.abs(voters - ground) <= CONTACT_HEIGHT]))
+
+
+def _soles(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array]:
+    """Return (T, 4) m, the heights of heels and toes, and (T, 4) bool, whether their soles face the ground."""
+    points = points_of(robot, robot.sole_body, robot.sole_point)
+    standing = local_body_poses(robot, robot.default_pose[None])[1][0, robot.sole_body]
+    up = standing[:, 2]  # (4, 3) what is up when the robot stands, in each foot's frame
+    heights, facing = np.empty((len(trajectory), 4)), np.empty((len(trajectory), 4), dtype=bool)
+    for here in blocks_of(len(trajectory)):
+        pos, matrix = body_poses(robot, trajectory.frames(here))
+        heights[here] = points_on_bodies(points, pos, matrix)[..., 2]
+        lean = np.einsum("tpk,pk->tp", matrix[:, robot.sole_body, 2], up)
+        facing[here] = lean > np.cos(np.radians(STEEPEST))
+    return heights, facing

@@ -88,7 +88,8 @@ def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
 def open_manifest(path: Path) -> duckdb.DuckDBPyConnection:
     """Return a database with one table, `manifest`, that can read no file and write none.
 
-    Metrics have the names that they have now, whatever they were called when the manifest was written.
+    Metrics have the names that they have now, whatever they were called when the manifest was written, and are null
+    where they were measured on nothing.
     """
     import duckdb
 
@@ -108,6 +109,9 @@ def open_manifest(path: Path) -> duckdb.DuckDBPyConnection:
         database.execute(f"ALTER TABLE manifest ADD COLUMN {name} {COLUMNS[name]}")
     if missing := [name for name in COLUMNS if name not in found and name not in OF_METRICS]:
         raise ReadError(path, f"has no column {', '.join(missing)}")
+    for count in _SAMPLES:
+        nothing = ", ".join(f"{metric.name} = NULL" for metric in ROBOT if metric.weight == count)
+        database.execute(f"UPDATE manifest SET {nothing} WHERE {count} = 0")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
     return database

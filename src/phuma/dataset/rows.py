@@ -6,4 +6,4 @@ CLIPS = """(SELECT DISTINCT ON (clip) * REPLACE (coalesce(mirrored, false) AS mi
 
 JUDGED = f"(SELECT * FROM {CLIPS} WHERE NOT mirrored AND NOT imported)"
 """Clips that went through the filters: a mirror image is only made of what was kept, and would count it twice; imported
-robot motions were never filtered"""
+robot motions are judged by their contacts alone"""

@@ -161,6 +161,8 @@ def _recording(name: str, curation: Curation, path: Path) -> Piece:
 def piece_of_entry(entry: Entry) -> Piece:
     """Return a clip of a dataset, with the measures that its row states."""
     row = entry.row
+    if not row["human_file"] and not row["file"]:
+        raise ConfigError(f"{entry.id} is not stored, as it was rejected: {'; '.join(row['reasons'])}")
     clip = entry.human() if row["human_file"] else None
     measures = [] if clip is None else [
         Measure(m.metric, row[m.name], row[f"{m.name}_limit"])

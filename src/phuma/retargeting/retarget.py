@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 from phuma.contacts.speed import release_fast
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
-from phuma.core.robot_metrics import FIVE
+from phuma.core.robot_metrics import flags_of
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError
 from phuma.retargeting.baselines import BASELINES, baseline
@@ -23,7 +22,7 @@ from phuma.retargeting.target import Target, make_target
 from phuma.robots.robot import Robot
 
 METHODS = (*BASELINES, *FAMILY)
-POOR = 80.0  # percent: a metric below is flagged
+NOT_SETTLED = "the solver stopped before it had settled"
 
 
 def retarget_motion(
@@ -48,7 +47,7 @@ def retarget_motion(
         "method": method,
         "scale": target.scale,
         "steps": solution.steps,
-        "flags": flags(scores, solution.converged),
+        "flags": [*([] if solution.converged else [NOT_SETTLED]), *flags_of(scores)],
         "metrics": scores,
     }
     return replace(out, report=report, solve_seconds=seconds)
@@ -61,9 +60,3 @@ def _solve(
         return solve(target, release_fast(motion, contact, cfg.contact_speed).ratio, robot, FAMILY[method], cfg)
     nothing_held = np.zeros_like(contact.ratio)
     return Solution(baseline(method)(motion, contact, robot), nothing_held, 0, True)
-
-
-def flags(scores: Mapping[str, float], converged: bool) -> list[str]:
-    """What somebody should know before using this motion, in words; empty when all is well."""
-    poor = [f"{name} {scores[name]:.1f} %" for name in FIVE if scores.get(name, 100.0) < POOR]
-    return ([] if converged else ["the solver stopped before it had settled"]) + poor

@@ -165,8 +165,10 @@ def test_the_command_says_where_to_look_and_what_matters(dataset, summary, tmp_p
     assert main(["report", str(dataset), "--out", str(out)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == str(out)
-    assert len(told) == 4
+    assert len(told) == 4 + len(summary.robots)
     assert f"{summary.total.kept} clips" in told[1]
+    for robot, line in zip(summary.robots, told[4:]):
+        assert line.startswith(f"  flags     {robot.flagged} of {robot.clips} clips on {robot.name}")
 
 
 def test_an_unfinished_dataset_is_told_what_to_run(dataset, tmp_path, capsys):

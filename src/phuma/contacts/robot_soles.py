@@ -1,4 +1,4 @@
-"""Find the ground and the contacts of a robot's motion by its own soles, where no human is known whose they could be."""
+"""Find the ground and the contacts of a robot's motion by its own soles, where no human is known."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def verdict_on(motion: RobotMotion) -> Verdict:
 
 
 def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start: float) -> Row:
-    """Return the manifest row of a clip that begins `start` seconds into its recording; write the clip if it is kept."""
+    """Return the manifest row of a clip that begins `start` seconds into its recording, and write it if it is kept."""
     origin = replace(motion.provenance, start=start)
     motion = replace(motion, provenance=origin).as_written()
     scores, verdict = measure(motion, robot), verdict_on(motion)

@@ -21,7 +21,8 @@ def score_lines(scores: Sequence[dict[str, Any]], flags: Sequence[Sequence[str]]
     lines = []
     for name in (n for n in (*FIVE, *PHYSICAL) if n in total):
         some = f", known in {known[name]} of {len(scores)}" if known[name] < len(scores) and name in FIVE else ""
-        shown = quantity(f"{number(total[name]):>7}", ROBOT_METRICS[name].unit)
+        unit = "" if total[name] is None else ROBOT_METRICS[name].unit
+        shown = quantity(f"{number(total[name]):>7}", unit)
         lines.append(f"  {name.replace('_', '-'):16}{shown}{some}")
     return [*lines, *flag_lines(flags)]
 

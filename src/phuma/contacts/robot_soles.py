@@ -14,8 +14,8 @@ from phuma.robots.robot import Robot
 
 CONTACT_HEIGHT = 0.025
 """Height in m above the ground up to which a sole point is in contact; one below the ground always is"""
-STEEPEST = 60.0
-"""Angle in degrees by which a sole that stands may lean: more than any heel that is lifted, less than the feet of a
+STEEPEST = 45.0
+"""Angle in degrees by which a sole that stands may lean, as one does whose heel is lifted, but not the feet of a
 robot that lies"""
 JUDGED = f"contacts judged by the robot's soles: at most {100 * CONTACT_HEIGHT:g} cm above z = 0"
 """Note in the provenance of a motion whose contacts were judged by the robot's soles"""

@@ -72,9 +72,10 @@ def test_many_motions_count_by_their_samples():
 def test_what_is_unknown_in_a_motion_is_averaged_over_the_others_and_they_are_counted():
     known = {"non_floating": 90.0, "non_skating": 80.0, "frames": 100, "contact_samples": 10, "step_samples": 5}
     unknown = {"non_floating": None, "non_skating": None, "frames": 900, "contact_samples": 0, "step_samples": 0}
+    known["stance_roll_deg"], unknown["stance_roll_deg"] = 2.0, None  # weighed by frames, of which there are some
     total = combine([known, unknown])
-    assert (total["non_floating"], total["non_skating"]) == (90.0, 80.0)
-    assert known_in([known, unknown]) == {"non_floating": 1, "non_skating": 1}
+    assert (total["non_floating"], total["non_skating"], total["stance_roll_deg"]) == (90.0, 80.0, 2.0)
+    assert known_in([known, unknown]) == {"non_floating": 1, "non_skating": 1, "stance_roll_deg": 1}
     assert combine([unknown, unknown])["non_floating"] is None
 
 

@@ -11,6 +11,7 @@ from phuma.core.metric import quantity
 from phuma.core.robot_metrics import FIVE, LEAP, ROBOT_METRICS, flag_word
 from phuma.retargeting.measure import combine, known_in
 
+RATIO = "ankle_speed_ratio"
 PHYSICAL = ("torque_over", "residual_contact")
 """Metrics that are shown below the five: a motion can have those at 100 % and still be impossible"""
 
@@ -24,18 +25,16 @@ def score_lines(scores: Sequence[dict[str, Any]], flags: Sequence[Sequence[str]]
         unit = "" if total[name] is None else ROBOT_METRICS[name].unit
         shown = quantity(f"{number(total[name]):>7}", unit)
         lines.append(f"  {name.replace('_', '-'):16}{shown}{some}")
-    return [*lines, *flag_lines(flags)]
+    leaps = flag_counts(flags).get(LEAP, 0)
+    if known.get(RATIO):
+        lines.append(f"  {'leaps':16}{leaps:7} of {known[RATIO]}")
+    return [*lines, flag_line(flags)]
 
 
-def flag_lines(flags: Sequence[Sequence[str]]) -> list[str]:
-    """Return lines of how many motions leap, how many are flagged, and for what."""
-    counts = flag_counts(flags)
-    flagged = sum(map(bool, flags))
-    said = ", ".join(f"{word} {n}" for word, n in counts.items())
-    return [
-        f"  {'leaps':16}{counts.get(LEAP, 0):7} of {len(flags)}",
-        f"  {'flagged':16}{flagged:7} of {len(flags)}{f': {said}' if said else ''}",
-    ]
+def flag_line(flags: Sequence[Sequence[str]]) -> str:
+    """Return a line of how many motions are flagged, and for what."""
+    said = ", ".join(f"{word} {n}" for word, n in flag_counts(flags).items())
+    return f"  {'flagged':16}{sum(map(bool, flags)):7} of {len(flags)}{f': {said}' if said else ''}"
 
 
 def flag_counts(flags: Sequence[Sequence[str]]) -> dict[str, int]:

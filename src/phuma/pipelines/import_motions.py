@@ -138,7 +138,7 @@ def on_ground(motion: RobotMotion, robot: Robot) -> RobotMotion:
     """
     ground = robot_ground(robot, motion)
     note = "no sole ever faces the ground, which is taken to be at z = 0" if ground is None else (
-        f"the ground is at {ground:.3f} m by the vote of the robot's soles"
+        f"the ground is at {round(ground, 3) + 0.0:.3f} m by the vote of the robot's soles"
     )  # fmt: skip
     if ground is not None and abs(ground) > HEIGHT_LIMIT:
         motion = replace(motion, root_pos=motion.root_pos - [0.0, 0.0, ground])

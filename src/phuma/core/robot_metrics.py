@@ -36,7 +36,9 @@ SAMPLES: Mapping[str, str] = {
 those in contact at two frames running"""
 
 LOWEST = 80.0
-"""Percent that each of the five main metrics has to be above, or else a motion is flagged"""
+"""Percent that a main metric has to be above, or else a motion is flagged"""
+ALL, NONE = 99.99, 0.01
+"""Percent of frames that are all, and that are none: a single frame beyond limits, or inside itself, is flagged"""
 
 MAIN: tuple[Metric, ...] = (
     Metric(
@@ -48,7 +50,7 @@ MAIN: tuple[Metric, ...] = (
     ),
     Metric(
         "feasibility", "joint feasibility", "%", "high", "frames with every joint within 98 % of its range and speed",
-        LOWEST, Rejection("{value} of frames have every joint within its range and speed", "%"),
+        ALL, Rejection("{value} of frames have every joint within its range and speed", "%"),
         (Series("over", "joint beyond its limit"),
          Series("joint_use", "joint use", "% of range", limit=100 * MARGIN)),
     ),
@@ -91,7 +93,10 @@ BESIDE: tuple[Metric, ...] = (
         "non_penetration_all", "non-penetration, also out of contact", "%", "high",
         "sole points in all frames, contact or not, at most 1 cm below the ground",
     ),
-    Metric("stance_roll_deg", "sideways lean of standing soles", "°", "low", "mean sideways lean of standing soles"),
+    Metric(
+        "stance_roll_deg", "sideways lean of standing soles", "°", "low", "mean sideways lean of standing soles",
+        1.0, Rejection("standing soles lean sideways by {value} on average", "°"),
+    ),
     Metric("slip_cm_s_median", "median slip in contact", "cm/s", "low", "speed of contacts over the ground: median"),
     Metric(
         "slip_cm_s_p99", "99th percentile of slip in contact", "cm/s", "low",
@@ -121,7 +126,7 @@ BESIDE: tuple[Metric, ...] = (
     Metric(
         "self_penetration", "frames with limbs over 1 cm inside each other", "%", "low",
         "frames in which links are more than 1 cm inside each other",
-        1.0, Rejection("links are more than 1 cm inside each other in {value} of frames", "%"),
+        NONE, Rejection("links are more than 1 cm inside each other in {value} of frames", "%"),
     ),
     Metric(
         "torque_peak", "greatest torque, of the motor's limit", "%", "low", "largest torque of any joint, of its limit",
@@ -196,9 +201,9 @@ def _unknown(values: Mapping[str, Any]) -> list[str]:
 def flag_word(flag: str) -> str:
     """Return the word that a flag begins with, by which flags are counted: `leap`, or a metric's name.
 
-    Flags of earlier versions are a metric's name and a percentage; one that is neither is counted as it is.
+    Flags of earlier versions are a metric's name and a value; one that is neither is counted as it is.
     """
-    found = re.fullmatch(r"([a-z_]+)(?:: .*| [0-9.]+ %)", flag, re.DOTALL)
+    found = re.fullmatch(r"([a-z_]+)(?:: .*| [0-9.]+(?: %|°))", flag, re.DOTALL)
     return found[1] if found else flag
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from phuma.core.curation_metrics import DURATION, DYNAMIC, PAPER
-from phuma.core.metric import Metric, quantity
+from phuma.core.metric import Metric, Rejection, quantity
 from phuma.core.robot_metrics import BESIDE, HUMAN, MAIN
 from tables import TABLES
 
@@ -35,7 +35,9 @@ def page() -> str:
         parts += [f"### {title}", _filters(metrics)]
     parts += [
         "## Of a robot's motion",
-        "Motions are put together as if they were one long one: by the count in the last column.",
+        "Motions are put together as if they were one long one: by the count in the last column, over those in which "
+        "the metric is known. It is null, which is unknown, where there is nothing to measure it on. A motion is "
+        "flagged where a value is not what it needs to be: [how many are](flags.md).",
     ]
     for title, metrics in SCORES.items():
         parts += [f"### {title}", _scores(metrics)]
@@ -46,14 +48,22 @@ def _filters(metrics: Sequence[Metric]) -> str:
     lines = ["| column | unit | needs | what | a rejection in words |", "| --- | --- | --- | --- | --- |"]
     for m in metrics:
         needs = f"{m.sign} {m.limit:g}" if m.limit is not None else f"{m.sign} the configured length"
-        said = m.rejection.text.format(value=quantity("...", m.rejection.unit)) if m.rejection else ""
+        said = _said(m.rejection) if m.rejection else ""
         lines.append(f"| `{m.name}`, `{m.name}_limit` | {m.unit or '0 to 1'} | {needs} | {m.about} | {said} |")
     return "\n".join(lines)
 
 
+def _said(rejection: Rejection) -> str:
+    return rejection.text.format(value=quantity("...", rejection.unit))
+
+
 def _scores(metrics: Sequence[Metric]) -> str:
-    lines = ["| column | unit | better | what | weighed by |", "| --- | --- | --- | --- | --- |"]
-    lines += [f"| `{m.name}` | {m.unit} | {m.better} | {m.about} | `{m.weight}` |" for m in metrics]
+    head = ["column", "unit", "better", "needs", "what", "a flag in words", "weighed by"]
+    lines = [f"| {' | '.join(head)} |", "|" + " --- |" * len(head)]
+    for m in metrics:
+        needs = "" if m.limit is None else f"{m.sign} {m.limit:g}"
+        said = f"{m.flag or m.name}: {_said(m.rejection)}" if m.rejection else ""
+        lines.append(f"| `{m.name}` | {m.unit} | {m.better} | {needs} | {m.about} | {said} | `{m.weight}` |")
     return "\n".join(lines)
 
 

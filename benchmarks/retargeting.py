@@ -35,7 +35,8 @@ BESIDE = {
 def unsettled(clips: list[Clip], robot: Robot, method: str) -> tuple[int, dict[str, float]]:
     """Motions whose solver had not settled, and the worst value of each metric over clips."""
     made = [retarget(c, robot, method) for c in clips]
-    worst = {name: min(m.report["metrics"][name] for m in made) for name in FIVE}
+    values = {name: [m.report["metrics"][name] for m in made] for name in FIVE}
+    worst = {name: min(v for v in own if v is not None) for name, own in values.items()}
     return sum(any("settled" in f for f in m.report["flags"]) for m in made), worst
 
 

@@ -127,6 +127,31 @@ def test_a_clip_that_cannot_be_read_is_named_and_the_rest_is_judged(capsys, data
     assert f"down: cannot be read: {damaged / 'clips' / 'down.npz'}" in out
 
 
+def test_a_policy_that_is_not_finite_is_named_and_never_scored_as_another(capsys, dataset, trained, tmp_path):
+    """Both as a run's weights and as a file; every motion counts as failed, with its reason."""
+    policy = load_policy(trained)
+    *_, last = (value for name, value in policy.net.state_dict().items() if name.startswith("actor"))
+    last.fill_(torch.nan)
+    file = tmp_path / "nan.onnx"
+    export_policy(policy, file)
+    code, out, _ = run(capsys, "evaluate", file, dataset, "--split", "all", "--json")
+    assert code == 1
+    told = json.loads(out)
+    assert sorted(f["motion"] for f in told["failed"]) == ["down", "still", "unseen"]
+    for row, failed in zip(told["motions"], told["failed"]):
+        assert row["failures"] == {"faulty": 1}
+        assert row["fault"] in failed["reason"]
+        assert failed["reason"].startswith(
+            f"{file}: at control step 1 (0.00 s) its output `action` is nan for left_hip"
+        )
+    assert (told["total"]["motions"], told["total"]["success_0.5"], told["total"]["tracked"]) == (3, 0, 0)
+    rollouts = tmp_path / "rollouts"
+    code, out, _ = run(capsys, "evaluate", file, dataset, "--split", "all", "--out", rollouts)
+    assert code == 1
+    assert f"Failed: down: {file}: at control step 1" in out
+    assert "its output `action` is nan" in load_rollout(rollouts / "down.0.npz").fault
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

@@ -12,6 +12,8 @@ import pytest
 pytest.importorskip("duckdb")
 
 import phuma
+from phuma.core import rotations as rot
+from phuma.core.robot_metrics import ROBOT_METRICS
 from phuma.dataset.describe import load_description, save_description
 from phuma.dataset.exchange import export_motion
 from phuma.dataset.record import file_sha256
@@ -19,6 +21,7 @@ from phuma.dataset.split import split_of
 from phuma.pipelines.build_dataset import BuildCfg, build_dataset
 from phuma.retargeting.measure import measure
 from phuma.robots import load_robot
+from phuma.synth import generate
 from tests.cli.small_dataset import build_small, here, run, write_sources
 from tests.dataset.exchange.made_up import made_up
 
@@ -35,13 +38,22 @@ def dataset(tmp_path_factory) -> Path:
     return build_small(tmp_path_factory.mktemp("built"))
 
 
+def at_ease(robot, seed: int):
+    """A robot that stands, and moves a little in a way of its own."""
+    motion = made_up(robot, fps=30.0, seed=seed, turning=0.0)
+    sway = 0.05 * (motion.joint_pos - motion.joint_pos.mean(axis=0))
+    root_pos = np.tile([0.0, 0.0, robot.default_height], (len(motion), 1))
+    root_quat = np.tile(rot.IDENTITY, (len(motion), 1))
+    return replace(motion, joint_pos=robot.default_pose + sway, root_pos=root_pos, root_quat=root_quat)
+
+
 @pytest.fixture
 def motions(tmp_path) -> Path:
-    """A folder `lab` of made-up motions of the G1 in three layouts."""
+    """A folder `lab` of motions of the G1 in three layouts."""
     robot, folder = load_robot("g1"), tmp_path / "lab"
     (folder / "sub").mkdir(parents=True)
     for name, layout, seed in (("walk1_subject1.csv", "csv", 0), ("sub/dance.pkl", "gmr", 1), ("take.npy", "phuma", 2)):
-        export_motion(made_up(robot, fps=30.0, seed=seed, turning=0.3), robot, folder / name, layout)
+        export_motion(at_ease(robot, seed), robot, folder / name, layout)
     return folder
 
 
@@ -79,8 +91,8 @@ def test_export_and_import_keep_the_motion_and_its_metrics(capsys, tmp_path, dat
         assert after.fps == was.fps
         scores = measure(was, load_robot("g1"))  # of the file that was exported
         for name in NO_HUMAN_NEEDED:
-            assert (row[name] is None) == (name not in scores)
-            if name in scores:
+            assert (row[name] is None) == (scores[name] is None)
+            if scores[name] is not None:
                 assert row[name] == pytest.approx(scores[name], rel=1e-3, abs=1e-6), name
         assert row["fidelity"] is None
         assert row["category"] == before.row["category"]  # the name says it
@@ -106,12 +118,76 @@ def test_imports_are_marked_measured_and_named(capsys, tmp_path, motions):
         assert row["human_file"] is None
         assert row["feasibility"] is not None
         motion = phuma.load_robot_motion(tmp_path / "d" / row["file"])
-        assert len(motion) == row["frames"] == 41  # whole as it is
+        assert len(motion) == row["frames"] == 41  # too short to be cut
         assert motion.provenance.source == name
         scores = measure(motion, load_robot("g1"))  # of what was written, not of what was read
         assert {name: row[name] for name in scores} == scores
     assert_checksums(tmp_path / "d")
     assert run(capsys, "verify", tmp_path / "d")[0] in (0, 1)  # made-up motions may leave the joints' limits
+
+
+@pytest.fixture(scope="module")
+def walk():
+    """A robot that walks for half a minute, as we put it there."""
+    return phuma.retarget(generate("walk", 30.0, 3).motion, "g1", contact_speed=1.0)
+
+
+def test_a_long_motion_comes_back_in_clips_on_the_ground_with_the_metrics_that_it_had(capsys, tmp_path, walk):
+    robot = load_robot("g1")
+    lifted = replace(walk, root_pos=walk.root_pos + [0.0, 0.0, 0.3])
+    export_motion(lifted, robot, tmp_path / "walk.csv", "csv")
+    code, result = bring(capsys, tmp_path / "walk.csv", "--out", tmp_path / "d")
+    assert code == 0
+    rows = sorted(phuma.open_dataset(tmp_path / "d").rows(), key=lambda row: row["start"])
+    spans = [(row["start"], row["end"]) for row in rows]
+    assert spans == [(3.5 * k, min(3.5 * k + 4, 30.0)) for k in range(9)]
+    assert [(m["start"], m["end"]) for m in result["motions"]] == spans
+    for row in rows:
+        assert row["kept"], row["reasons"]
+        assert "the ground is at 0.300 m by the vote of the robot's soles" in row["notes"][-1]
+        after = phuma.load_robot_motion(tmp_path / "d" / row["file"])
+        was = walk.frames(slice(round(30 * row["start"]), round(30 * row["end"])))
+        np.testing.assert_allclose(after.root_pos, was.root_pos, atol=1e-3)
+        assert after.provenance.start == row["start"]
+        scores = measure(was, robot)
+        for name in NO_HUMAN_NEEDED:
+            assert (row[name] is None) == (scores[name] is None)
+            if scores[name] is not None:
+                assert row[name] == pytest.approx(
+                    scores[name], rel=0.05, abs=1.0 if ROBOT_METRICS[name].unit == "%" else 0.02
+                ), name
+        assert row["non_floating"] > 90
+        assert row["non_penetration"] > 99
+        for flag in row["flags"]:
+            metric = ROBOT_METRICS[flag.split(":")[0]]
+            assert not metric.passes(row[metric.name], metric.limit)
+    assert run(capsys, "verify", tmp_path / "d")[0] == 0
+
+
+@pytest.mark.parametrize("turn", [(np.pi / 2, 0, 0), (0, np.pi / 2, 0)], ids=["on its side", "on its face"])
+def test_a_robot_that_lies_in_the_air_is_flagged_and_not_kept(capsys, tmp_path, walk, turn):
+    """At hip height, where the five metrics have no contact to look at: it was called perfect."""
+    robot = load_robot("g1")
+    still = walk.frames(np.zeros(150, dtype=int))
+    root_pos = np.tile([0.0, 0.0, robot.default_height], (150, 1))
+    lying = replace(still, root_pos=root_pos, root_quat=np.tile(rot.from_rotvec(np.array(turn)), (150, 1)))
+    export_motion(lying, robot, tmp_path / "lying.csv", "csv")
+    code, result = bring(capsys, tmp_path / "lying.csv", "--out", tmp_path / "d")
+    assert code == 0, "a rejected clip is a result"
+    assert (len(result["motions"]), result["counts"]["kept"]) == (2, 0)
+    for row in phuma.open_dataset(tmp_path / "d").rows():
+        assert not row["kept"]
+        assert row["reasons"] == ["contact_score: no sole on the ground for 100 % of the clip (at most 40 %)"]
+        assert "unknown: no sole is in contact in this clip" in row["flags"][0]
+        assert any(flag.startswith("residual_flight: a force of 100 % of the robot's weight") for flag in row["flags"])
+        assert row["non_floating"] is row["non_penetration"] is row["non_skating"] is None
+        assert row["file"] is None
+        assert "no sole ever faces the ground" in row["notes"][-1]
+    _, out, _ = run(capsys, "import", tmp_path / "lying.csv", "--out", tmp_path / "d", "--jobs", 1)
+    assert "0 of 2 clips of 1 motions imported" in out
+    assert "Rejected: imported/" in out
+    assert run(capsys, "verify", tmp_path / "d")[0] == 0
+    assert run(capsys, "report", tmp_path / "d")[0] == 0
 
 
 def test_two_imports_are_one_and_other_settings_are_done_anew(capsys, tmp_path, motions):
@@ -131,7 +207,12 @@ def test_two_imports_are_one_and_other_settings_are_done_anew(capsys, tmp_path, 
 
 def test_the_rate_is_given_where_the_file_has_none(capsys, tmp_path, motions):
     _, result = bring(capsys, motions, "--robot", "g1", "--out", tmp_path / "d", "--fps", 60)
-    assert {m["format"]: m["fps"] for m in result["motions"]} == {"csv": 60, "gmr": 30, "phuma": 30}
+    told = {m["format"]: (m["fps"], m["frames"], m["kept"]) for m in result["motions"]}
+    assert told == {"csv": (30, 21, False), "gmr": (30, 41, True), "phuma": (30, 41, True)}, (
+        "41 frames at 60 Hz are 0.7 s"
+    )
+    (short,) = (m for m in result["motions"] if m["format"] == "csv")
+    assert short["reasons"] == ["duration: the clip lasts 0.7 s (at least 1 s)"]
     notes = phuma.open_dataset(tmp_path / "d").rows("format = 'csv'")[0]["notes"]
     assert "rate given: 60 Hz" in notes
     assert not [n for n in notes if "assumed" in n]

@@ -1,12 +1,19 @@
 """`phuma retarget` and `phuma compare` as a user runs them."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import phuma
 from phuma.cli.main import main
+from phuma.core.robot_metrics import FIVE
+from phuma.core.skeleton import INDEX
+from phuma.curation import curate
+from phuma.formats.clip_file import save_clip
 from phuma.sources import bvh
 from phuma.synth import generate
 
@@ -70,6 +77,70 @@ def test_compare_prints_the_agreed_object(capsys, recording):
         for name in ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skating"):
             assert 0 <= row[name] <= 100
     assert physink["non_skating"] > sink["non_skating"]
+
+
+@pytest.fixture(scope="module")
+def clips(tmp_path_factory) -> Path:
+    """Two clips of people who stand, one of them without any contact."""
+    folder = tmp_path_factory.mktemp("clips")
+    clip = curate(generate("stand", 2.0, 0).motion).clips[0]
+    save_clip(folder / "stands.npz", clip)
+    save_clip(folder / "floats.npz", replace(clip, contact=replace(clip.contact, ratio=np.zeros((60, 4)))))
+    return folder
+
+
+CONTACTS = ("non_floating", "non_penetration", "non_skating")
+
+
+def test_a_clip_without_contact_is_unknown_and_flagged_and_not_perfect(capsys, tmp_path, clips):
+    code, out, _ = run(capsys, "retarget", clips / "floats.npz", "--method", "sink", "--out", tmp_path, "--json")
+    assert code == 0
+    (motion,) = json.loads(out)["motions"]
+    assert [motion["metrics"][name] for name in CONTACTS] == [None] * 3
+    assert motion["metrics"]["human_non_floating"] is None
+    assert motion["flags"][0].startswith("unknown: no sole is in contact in this clip")
+    assert phuma.load_robot_motion(tmp_path / motion["file"]).report["flags"] == motion["flags"]
+    out = run(capsys, "retarget", clips / "floats.npz", "--method", "sink", "--out", tmp_path)[1]
+    assert "non-floating          -, known in 0 of 1" in out
+    assert "Warning for floats.npz: unknown: no sole is in contact" in out
+    assert "-" in run(capsys, "inspect", tmp_path / motion["file"])[1].split("non_floating")[1].split("\n")[0]
+
+
+def test_means_are_over_the_clips_that_have_the_metric_and_say_so(capsys, clips):
+    code, out, _ = run(capsys, "compare", clips, "--methods", "sink", "--json")
+    assert code == 0
+    (row,) = json.loads(out)["methods"]
+    (alone,) = json.loads(run(capsys, "compare", clips / "stands.npz", "--methods", "sink", "--json")[1])["methods"]
+    for name in CONTACTS:
+        assert row[name] == alone[name]
+        assert (row["known_in"][name], alone["known_in"][name]) == (1, 1)
+    assert row["known_in"]["feasibility"] == 2
+    assert row["flags"]["unknown"] == 1
+    out = run(capsys, "compare", clips, "--methods", "sink")[1]
+    assert "non-floating is over the 1 of 2 clips in which it is known" in out
+    out = run(capsys, "compare", clips / "floats.npz", "--methods", "sink")[1]
+    assert re.search(r"\nsink +100.00 +100.00 +- +- +- ", out)
+
+
+def test_a_motion_whose_five_are_perfect_is_not_called_so_where_its_feet_leap(capsys, tmp_path, recording):
+    """Feet that swing low count as standing by height alone: held still, and then they leap."""
+    code, out, _ = run(capsys, "retarget", recording, "--out", tmp_path)
+    assert code == 0
+    motion = phuma.load_robot_motion(tmp_path / "walk.npz")
+    values = motion.report["metrics"]
+    assert min(values[name] for name in FIVE) > 95
+    assert values["ankle_speed_ratio"] > 1.5
+    human = motion.human_joints[:, [INDEX["left_ankle"], INDEX["right_ankle"]]]
+    fastest = np.linalg.norm(np.diff(human, axis=0), axis=-1).max() * motion.fps
+    assert values["ankle_speed"] == pytest.approx(values["ankle_speed_ratio"] * fastest)
+    assert any(flag.startswith("leap: an ankle is ") for flag in motion.report["flags"])
+    for said in ("leaps                 1 of 1", "flagged               1 of 1: ", "residual-contact", "torque-over"):
+        assert said in out
+    (row,) = json.loads(run(capsys, "compare", recording, "--methods", "physink", "--json")[1])["methods"]
+    assert 1 <= row["leaps"] == row["flags"]["leap"] <= row["flagged"] <= 2
+    table = run(capsys, "compare", recording, "--methods", "physink")[1]
+    assert "leaps" in table
+    assert f"physink: {row['flagged']} of 2 clips are flagged: " in table
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,18 @@ import pytest
 from phuma.core.clip import Measure, Verdict
 from phuma.core.curation_metrics import CURATION, CURATION_METRICS, DURATION, DYNAMIC, PAPER, with_current_names
 from phuma.core.metric import Metric, number_beside
-from phuma.core.robot_metrics import BESIDE, COMPARED, FIVE, HUMAN, ROBOT, ROBOT_METRICS, SAMPLES
+from phuma.core.robot_metrics import (
+    BESIDE,
+    COMPARED,
+    FIVE,
+    HUMAN,
+    ROBOT,
+    ROBOT_METRICS,
+    SAMPLES,
+    flag_word,
+    flags_of,
+    with_unknowns,
+)
 
 REJECTED = {
     "root_jerk": (94.2, "the pelvis jerks by 94 m/s³ on average (at most 50 m/s³)"),
@@ -96,6 +107,71 @@ def test_a_verdict_is_of_the_declared_metrics_in_their_order_and_of_no_others():
 def test_the_human_is_measured_by_all_that_needs_soles_alone():
     assert [m.name for m in HUMAN] == ["human_non_floating", "human_non_penetration", "human_non_skating"]
     assert not {m.name for m in HUMAN} & {m.name for m in BESIDE}
+
+
+COUNTS = {"frames": 120, "contact_samples": 100, "step_samples": 90}
+GOOD = COUNTS | {m.name: 100.0 if m.better == "high" else 0.0 for m in ROBOT}
+FLAGGED = {
+    "fidelity": (62.6, "fidelity: 63 % of frames are near the human (at least 80 %)"),
+    "feasibility": (70.0, "feasibility: 70 % of frames have every joint within its range and speed (at least 99.99 %)"),
+    "non_floating": (62.6, "non_floating: 63 % of contacts are at most 1 cm above the ground (at least 80 %)"),
+    "non_penetration": (0.0, "non_penetration: 0 % of contacts are at most 1 cm below the ground (at least 80 %)"),
+    "non_skating": (79.9, "non_skating: 79.9 % of contacts slip by less than 10 cm/s (at least 80 %)"),
+    "ankle_speed_ratio": (4.38, "leap: an ankle is 4.4 times as fast as the human's ever is (at most 1.5 times)"),
+    "stance_roll_deg": (2.4, "stance_roll_deg: standing soles lean sideways by 2.4° on average (at most 1°)"),
+    "joint_speed": (117.0, "joint_speed: a joint turns at 117 % of its greatest speed (at most 100 %)"),
+    "joint_jerk": (774.0, "joint_jerk: the joints jerk by 774 rad/s³ on average (at most 500 rad/s³)"),
+    "self_penetration": (
+        3.2, "self_penetration: links are more than 1 cm inside each other in 3.2 % of frames (at most 0.01 %)"
+    ),
+    "torque_peak": (924.0, "torque_peak: a motor would need 924 % of its torque (at most 200 %)"),
+    "torque_over": (31.0, "torque_over: a motor would need more than its torque in 31 % of frames (at most 20 %)"),
+    "residual_contact": (
+        0.76,
+        "residual_contact: a force of 76 % of the robot's weight, which nothing supplies, holds it on the ground (at "
+        "most 15 %)",
+    ),
+    "residual_flight": (
+        1.0,
+        "residual_flight: a force of 100 % of the robot's weight, which nothing supplies, holds it in the air (at most "
+        "50 %)",
+    ),
+}  # fmt: skip
+
+
+def test_every_limit_of_a_robot_s_metric_raises_one_flag_in_words():
+    assert flags_of(GOOD) == []
+    assert set(FLAGGED) == {m.name for m in ROBOT if m.limit is not None}
+    for name, (value, said) in FLAGGED.items():
+        assert flags_of(GOOD | {name: value}) == [said]
+        assert flag_word(said) == ROBOT_METRICS[name].flag or name
+
+
+def test_what_is_unknown_is_flagged_once_with_its_reason_and_not_what_was_never_measured():
+    floating = dict.fromkeys(("non_floating", "non_penetration", "non_skating"))
+    nowhere = GOOD | floating | {"contact_samples": 0, "step_samples": 0}
+    assert flags_of(nowhere) == [
+        "unknown: no sole is in contact in this clip, so nothing is known of non-floating, non-penetration, non-skating"
+    ]
+    assert flags_of(GOOD | {"non_skating": None, "step_samples": 0}) == [
+        "unknown: no sole is in contact for two frames running, so nothing is known of non-skating"
+    ]
+    assert flags_of({n: v for n, v in GOOD.items() if n != "fidelity"}) == [], "without a human there is none"
+    assert flag_word(flags_of(nowhere)[0]) == "unknown"
+
+
+def test_flags_of_earlier_versions_are_counted_by_the_metric_too():
+    assert flag_word("non_floating 62.6 %") == "non_floating"
+    assert flag_word("stance_roll_deg 1.4°") == "stance_roll_deg"
+    settled = "the solver stopped before it had settled"
+    assert flag_word(settled) == settled
+
+
+def test_a_hundred_percent_of_nothing_is_unknown():
+    old = {"non_floating": 100.0, "non_skating": 100.0, "feasibility": 100.0, "contact_samples": 0, "step_samples": 0}
+    new = {"non_floating": None, "non_skating": None, "feasibility": 100.0, "contact_samples": 0, "step_samples": 0}
+    assert with_unknowns(old) == with_unknowns(new) == new
+    assert with_unknowns(GOOD) == GOOD
 
 
 def test_names_of_earlier_versions_are_those_of_today():

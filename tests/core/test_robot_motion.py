@@ -65,7 +65,8 @@ def test_the_same_rate_is_the_same_motion_and_one_frame_stays_one(motion):
 def test_a_motion_without_a_human_has_all_metrics_but_those_that_compare(motion):
     whole, bare = phuma.robot_metrics(motion), phuma.robot_metrics(replace(motion, human_joints=None))
     missing = set(whole) - set(bare)
-    assert missing == {name for name in whole if "fidelity" in name or name.endswith(("error_cm", "error_deg"))}
+    compared = ("error_cm", "error_deg", "speed_ratio")
+    assert missing == {name for name in whole if "fidelity" in name or name.endswith(compared)}
     assert bare == {name: whole[name] for name in bare}
 
 

@@ -95,6 +95,25 @@ def test_it_is_whole_and_its_rows_are_those_of_today(old, fresh):
     assert _without_hash(open_dataset(old).rows()) == _without_hash(fresh.rows())
 
 
+def test_a_hundred_percent_of_nothing_is_read_as_unknown(fresh, tmp_path):
+    """As it was written before: in the record and in the manifest, which still agree."""
+    root = tmp_path / "perfect"
+    shutil.copytree(fresh.root, root)
+    names = ("non_floating", "non_penetration", "non_skating", "human_non_skating")
+    (path,) = (p for p in (root / "work").glob("*.json") if json.loads(p.read_text())["rows"][0]["kept"])
+    record = json.loads(path.read_text())
+    record["rows"][0] |= dict.fromkeys(names, 100.0) | {"contact_samples": 0, "step_samples": 0}
+    path.write_text(json.dumps(record))
+    with connect() as database:
+        database.execute(f"CREATE TABLE old AS FROM '{root / 'manifest.parquet'}'")
+        values = ", ".join(f"{name} = 100" for name in names)
+        database.execute(f"UPDATE old SET {values}, contact_samples = 0, step_samples = 0 WHERE kept")
+        database.execute(f"COPY old TO '{root / 'manifest.parquet'}' (FORMAT parquet)")
+    assert faults(root) == []
+    (row,) = open_dataset(root).rows("kept")
+    assert [row[name] for name in names] == [None] * len(names)
+
+
 def test_it_is_summarised_searched_and_its_clips_are_read(old, fresh):
     dataset = open_dataset(old)
     assert summarise(dataset).filters == summarise(fresh).filters

@@ -175,6 +175,29 @@ def test_the_five_are_those_of_one_long_motion(summary, rows, robot):
     assert about.five == pytest.approx({n: wanted[n] for n in FIVE})
 
 
+def test_what_is_unknown_in_a_clip_is_no_hundred_of_the_dataset(dataset, summary, rows, tmp_path):
+    """As the manifest is written today, and as it was, with 100 % of nothing."""
+    kept = [row for row in rows if row["robot"] == "g1" and row["kept"]]
+    floating = {"contact_samples": 0, "step_samples": 0}
+    names = [n for n in FIVE if n.startswith("non_")]
+    for folder, value in (("new", None), ("old", 100.0)):
+        (tmp_path / folder).mkdir()
+        alone = dict.fromkeys(names, value) | floating | {"clip": "floats", "flags": ["unknown: no sole", "leap: fast"]}
+        more = [*kept, kept[0] | alone, kept[0] | alone | {"clip": "floats too", "flags": ["non_floating 12.1 %"]}]
+        data = with_rows(dataset, tmp_path / folder, more)
+        (found,) = summarise(data).robots
+        before = summary.robots[0]
+        assert {n: found.five[n] for n in names} == pytest.approx({n: before.five[n] for n in names})
+        assert {n: found.known[n] for n in FIVE} == {n: len(more) - 2 * (n in names) for n in FIVE}
+        assert all(sum(h.counts["kept"]) == found.known[h.metric.name] for h in found.histograms)
+        assert data.query("SELECT count(non_floating) FROM manifest")[1] == [(len(kept),)]
+        assert found.flagged == before.flagged + 2
+        extra = {"unknown": 1, "leap": 1, "non_floating": 1}
+        assert dict(found.flags) == dict(Counter(dict(before.flags)) + Counter(extra))
+        (nothing,) = summarise(with_rows(dataset, tmp_path / folder, more[-2:])).robots
+        assert [nothing.five[n] for n in names] == [None] * len(names)
+
+
 def test_what_stands_beside_the_five(summary, rows):
     own = [row for row in rows if row["robot"] == "g1" and row["kept"]]
     found = {s.metric.name: s for s in summary.robots[0].beside}

@@ -220,6 +220,12 @@ def test_what_cannot_be_played_is_refused_with_the_reason(files, clip, performer
         PolicyCollection(files, Lame(), "lame", G1).open(clip, None, performers)
 
 
+def test_a_policy_that_is_not_finite_is_named_and_not_played(files):
+    said = r"dip\.npz cannot be played by lame\.onnx: at control step 1 .* `action` is nan for left_hip_pitch_joint"
+    with pytest.raises(PhumaError, match=said):
+        PolicyCollection(files, Lame(action=np.nan), "lame.onnx", G1).open("0", None, None)
+
+
 def test_a_motion_of_another_robot_is_refused(files):
     with pytest.raises(ConfigError, match=r"dip\.npz cannot be played: it is of robot g1, not h1_2"):
         PolicyCollection(files, Lame(), "lame", load_robot("h1_2")).open("0", None, None)

@@ -325,7 +325,9 @@ def test_a_robot_that_stands_has_no_fault_in_any_frame():
     assert not who.over.any()
     assert not who.slips.any()
     tracks = tracks_of(who)
-    assert list(tracks) == ["joint use", "standing soles off the ground", "slip of standing soles", "torque"]
+    assert list(tracks) == [
+        "joint use", "standing soles off the ground", "slip of standing soles", "fastest ankle", "torque"
+    ]  # fmt: skip
     assert (tracks["torque"].value < 100).all()
     np.testing.assert_allclose(tracks["slip of standing soles"].value[:-1], 0, atol=1e-9)
     assert np.isnan(tracks["slip of standing soles"].value[-1])
@@ -348,7 +350,7 @@ def test_tracks_of_a_robot_are_in_their_units_and_beside_their_limits():
     tracks = tracks_of(who)
     assert {label: (t.unit, t.limits) for label, t in tracks.items()} == {
         "position error": ("cm", (10.0,)), "direction error": ("°", (10.0,)), "joint use": ("% of range", (98.0,)),
-        "torque": ("% of limit", (100.0,)),
+        "torque": ("% of limit", (100.0,)), "fastest ankle": ("m/s", ()),
         "slip of standing soles": ("cm/s", (10.0,)), "standing soles off the ground": ("mm", (10.0,)),
     }  # fmt: skip
     assert tracks["joint use"].value[3] == pytest.approx(100)

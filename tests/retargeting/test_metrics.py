@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from phuma.retargeting import metrics
-from phuma.retargeting.measure import combine
+from phuma.retargeting.measure import combine, known_in
 
 
 def test_fidelity_needs_both_means_in_a_frame():
@@ -37,7 +37,13 @@ def test_height_metrics_look_at_contacts_only():
     contact = np.array([[0.9, 0.1, 0.6, 0.5]])  # first and third count
     assert metrics.non_floating(heights, contact) == 50.0
     assert metrics.non_penetration(heights, contact) == 50.0
-    assert metrics.non_floating(heights, np.zeros((1, 4))) == 100.0
+
+
+def test_what_has_no_contact_is_unknown_and_not_perfect():
+    heights, nothing = np.full((3, 4), 0.8), np.zeros((3, 4))
+    assert metrics.non_floating(heights, nothing) is None
+    assert metrics.non_penetration(heights, nothing) is None
+    assert metrics.non_skating(np.zeros((3, 4, 3)), nothing, 30.0) is None
 
 
 def test_skating_needs_contact_at_both_ends_of_a_step_and_ignores_height():
@@ -61,3 +67,26 @@ def test_many_motions_count_by_their_samples():
     assert total["non_floating"] == 50.0
     assert total["non_skating"] == 25.0
     assert total["frames"] == 400
+
+
+def test_what_is_unknown_in_a_motion_is_averaged_over_the_others_and_they_are_counted():
+    known = {"non_floating": 90.0, "non_skating": 80.0, "frames": 100, "contact_samples": 10, "step_samples": 5}
+    unknown = {"non_floating": None, "non_skating": None, "frames": 900, "contact_samples": 0, "step_samples": 0}
+    known["stance_roll_deg"], unknown["stance_roll_deg"] = 2.0, None  # weighed by frames, of which there are some
+    total = combine([known, unknown])
+    assert (total["non_floating"], total["non_skating"], total["stance_roll_deg"]) == (90.0, 80.0, 2.0)
+    assert known_in([known, unknown]) == {"non_floating": 1, "non_skating": 1, "stance_roll_deg": 1}
+    assert combine([unknown, unknown])["non_floating"] is None
+
+
+def test_the_fastest_of_some_points_in_every_frame():
+    points = np.zeros((3, 2, 3))
+    points[1, 1, 0], points[2, 0, 2] = 0.1, 0.2  # 3 m/s at 30 Hz, then back by 3 m/s and up by 6
+    np.testing.assert_allclose(metrics.fastest(points, 30.0), [3.0, 6.0, 6.0])
+    assert np.isnan(metrics.fastest(points[:1], 30.0)).all()
+
+
+def test_the_speed_of_joints_is_that_of_the_fastest_by_its_own_limit():
+    joints = np.array([[0.0, 0.0], [0.1, 0.05], [0.1, 0.05]])  # 3 and 1.5 rad/s
+    assert metrics.joint_speed(joints, 30.0, np.array([6.0, 2.0])) == pytest.approx(75.0)
+    assert metrics.joint_speed(joints[:1], 30.0, np.array([6.0, 2.0])) is None

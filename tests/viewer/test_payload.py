@@ -156,6 +156,13 @@ def test_every_performer_has_a_colour_and_the_same_in_list_and_plot():
     assert len(set(colours[: len(style.PERFORMERS)])) == len(style.PERFORMERS)
 
 
+def test_a_score_that_is_unknown_is_a_dash_and_no_hundred():
+    someone = performer("a", scores={"fidelity": 98.0, "non-skating": None}, flags=["unknown: no sole is in contact"])
+    (got,) = as_page_gets_it(a_show([someone]))["performers"]
+    assert got["scores"] == [["fidelity", "98.0 %"], ["non-skating", "–"]]
+    assert got["flags"] == ["unknown: no sole is in contact"]
+
+
 def test_scores_and_flags_are_told_and_a_hundred_only_where_nothing_is_missing():
     someone = performer("a", scores={"fidelity": 99.98, "non-skating": 100.0}, flags=["leans"])
     (got,) = as_page_gets_it(a_show([someone]))["performers"]

@@ -122,6 +122,20 @@ def test_evil_anywhere_is_only_text(summary):
     assert harmless(text).text.count("<script>alert(1)</script>") > 15
 
 
+def test_what_is_unknown_is_told_and_nothing_is_called_perfect_for_it(summary):
+    robot = summary.robots[0]
+    five = dict.fromkeys(robot.five, 100.0) | {"non_skating": None}
+    known = dict.fromkeys(five, robot.clips) | {"non_skating": 0, "non_floating": robot.clips - 1}
+    worst = dict.fromkeys(five, ())
+    floats = replace(robot, five=five, known=known, worst=worst, flags=(("leap", 2), ("torque_peak", 1)), flagged=3)
+    text = harmless(report_page(replace(summary, robots=(floats,)), {})).text
+    assert f"unknown in {robot.clips} clips" in text
+    assert "unknown in 1 clip" in text
+    assert "Every clip reaches 100 % in motion fidelity, joint feasibility and non-penetration." in text
+    said = "leap (2 clips); torque_peak: greatest torque, of the motor's limit (1 clip)"
+    assert f"3 of {robot.clips} clips on {robot.name} are flagged: {said}." in text
+
+
 def test_text_is_escaped_and_markup_is_not():
     assert h("p", "a < b & c", h("b", 1), title='"x"') == '<p title="&quot;x&quot;">a &lt; b &amp; c<b>1</b></p>'
     assert h("p", None, [["x"], Html("<br>")]) == "<p>x<br></p>"
@@ -165,8 +179,10 @@ def test_the_command_says_where_to_look_and_what_matters(dataset, summary, tmp_p
     assert main(["report", str(dataset), "--out", str(out)]) == 0
     told = capsys.readouterr().out.splitlines()
     assert told[0] == str(out)
-    assert len(told) == 4
+    assert len(told) == 4 + len(summary.robots)
     assert f"{summary.total.kept} clips" in told[1]
+    for robot, line in zip(summary.robots, told[4:]):
+        assert line.startswith(f"  flags     {robot.flagged} of {robot.clips} clips on {robot.name}")
 
 
 def test_an_unfinished_dataset_is_told_what_to_run(dataset, tmp_path, capsys):

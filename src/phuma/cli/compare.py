@@ -1,29 +1,33 @@
 """Compare retargeting methods on your own data: one row per method, with CPU seconds per clip.
 
 Takes curated clips, or recordings, of which the clips that curation keeps are used. The cost is that of the solver
-alone, already compiled, for 120 frames.
+alone, already compiled, for 120 frames. Leaps are clips in which an ankle is over 1.5 times as fast as the human's ever
+is, flagged are those of which somebody should know more. A metric that a clip does not have is a mean over the others.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.cli.scores import flag_counts, unknown_lines
+from phuma.cli.table import number
 from phuma.core.clip import Clip
-from phuma.core.robot_metrics import COMPARED, FIVE
+from phuma.core.robot_metrics import COMPARED, FIVE, LEAP
 from phuma.errors import ConfigError
 from phuma.pipelines.files_to_clips import all_kept_clips, check_reading
 from phuma.pipelines.retarget import retarget
 from phuma.retargeting import METHODS
-from phuma.retargeting.measure import combine
+from phuma.retargeting.measure import combine, known_in
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 
 FRAMES = 120  # the cost is given for so many
+COUNTED = ("leaps", "flagged")
 
 
 @dataclass(frozen=True)
@@ -69,28 +73,44 @@ def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list
     with tqdm(total=len(clips) * len(methods), unit="solve", disable=None, file=sys.stderr) as bar:
         for method in methods:
             retarget(clips[0], robot, method)  # compiles, and fills the caches
-            scores, seconds = [], 0.0
+            reports, seconds = [], 0.0
             for clip in clips:
                 motion = retarget(clip, robot, method)
-                scores.append(motion.report["metrics"])
+                reports.append(motion.report)
                 seconds += motion.solve_seconds
                 bar.update()
             frames = sum(len(c.motion) for c in clips)
-            rows.append({"method": method, **combine(scores), "cpu_seconds_per_clip": seconds / frames * FRAMES})
+            rows.append({"method": method, **summed(reports), "cpu_seconds_per_clip": seconds / frames * FRAMES})
     return rows
 
 
+def summed(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the metrics of many motions, how many clips each is known in, and how many are flagged for what."""
+    scores, flags = [r["metrics"] for r in reports], [r["flags"] for r in reports]
+    counts = flag_counts(flags)
+    return combine(scores) | {
+        "leaps": counts.get(LEAP, 0),
+        "flagged": sum(map(bool, flags)),
+        "flags": counts,
+        "known_in": known_in(scores),
+    }
+
+
 def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
-    """Return a table of percentages, the cost and the other metrics, with each name on two lines."""
-    names = ["method", *FIVE, "cpu_s/clip", *COMPARED]
+    """Return a table of percentages, the cost, the other metrics and how many clips are flagged, with each name on two
+    lines."""
+    names = ["method", *FIVE, "cpu_s/clip", *COMPARED, *COUNTED]
     halves = [name.split("_", 1) if "_" in name else ["", name] for name in names]
     lines = [f"{clips} clips on {robot}, percent"]
     lines += ["".join(_cell(i, half[k].replace("_", " ")) for i, half in enumerate(halves)) for k in range(2)]
     for row in rows:
-        shown = [f"{row[n]:.2f}" for n in FIVE], [f"{row[n]:.2f}" for n in COMPARED]
-        cells = [row["method"], *shown[0], f"{row['cpu_seconds_per_clip']:.3f}", *shown[1]]
+        shown = [number(row[n]) for n in FIVE], [number(row[n]) for n in COMPARED], [str(row[n]) for n in COUNTED]
+        cells = [row["method"], *shown[0], number(row["cpu_seconds_per_clip"], 3), *shown[1], *shown[2]]
         lines.append("".join(_cell(i, cell) for i, cell in enumerate(cells)))
-    return "\n".join(lines)
+    for row in rows:
+        flags = ", ".join(f"{word} {n}" for word, n in row["flags"].items())
+        lines.append(f"{row['method']}: {row['flagged']} of {clips} clips are flagged{f': {flags}' if flags else ''}")
+    return "\n".join([*lines, *unknown_lines(rows[0]["known_in"], clips)])
 
 
 def _cell(column: int, text: str) -> str:

@@ -24,6 +24,7 @@ from phuma.cli.build import Bar
 from phuma.cli.options import command_parser
 from phuma.cli.report import write_report
 from phuma.cli.synth import SynthCfg, write_motions
+from phuma.cli.table import number
 from phuma.cli.view import add_serving, check_port, serve
 from phuma.core.dataset_summary import Summary
 from phuma.curation import curate
@@ -129,8 +130,8 @@ def figures(summary: Summary) -> list[str]:
     lines = [f"   {summary.judged:4} clips considered"]
     lines += [f"   {f.remaining:4} left after {f.metric.label}" for f in summary.filters]
     for robot in summary.robots:
-        five = ", ".join(f"{name.replace('_', '-')} {value:.1f} %" for name, value in robot.five.items())
-        lines.append(f"   on the {robot.name}: {five}")
+        five = ", ".join(f"{name.replace('_', '-')} {number(value, 1)} %" for name, value in robot.five.items())
+        lines.append(f"   on the {robot.name}: {five}; {robot.flagged} of {robot.clips} clips flagged")
     return lines
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from phuma.body.smplx import load_smplx
+from phuma.cli.table import number
 from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.formats.rollout_file import load_rollout
@@ -37,7 +38,7 @@ def describe_robot_motion(probe: Probe) -> Lines:
         f"  source   {motion.provenance.source} ({motion.provenance.format})",
         f"  length   {len(motion)} frames at {motion.fps:g} Hz, {motion.duration:.2f} s",
         f"  method   {motion.report.get('method', 'not known')}",
-        *(f"  {name:24}{value:10.2f}" for name, value in metrics.items()),
+        *(f"  {name:24}{number(value):>10}" for name, value in metrics.items()),
         *(f"  warning  {flag}" for flag in motion.report.get("flags", [])),
     ]
 

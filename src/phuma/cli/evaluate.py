@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma.cli.options import command_parser
-from phuma.cli.table import aligned
+from phuma.cli.table import aligned, harmless
 from phuma.cli.train import described, reading_bar
 from phuma.core.rollout import Rollout
 from phuma.errors import ConfigError
@@ -38,6 +38,8 @@ from phuma.pipelines.evaluate_policy import (
 )
 from phuma.robots import load_robot
 
+MOST_TOLD = 20
+
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
@@ -54,8 +56,9 @@ def main(argv: Sequence[str]) -> int:
     if args.out is not None:
         rollouts = list(rollouts)
         write_rollouts(args.out, rollouts)
+    judged = judge_rollouts(rollouts, library)
     document = {
-        **judge_rollouts(rollouts, library),
+        **judged,
         "policy": {
             "robot": robot.name,
             "algo": policy.info.algo,
@@ -65,9 +68,16 @@ def main(argv: Sequence[str]) -> int:
         "split": args.split,
         "physics": physics(policy.info, args),
         "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
+        "failed": failed(judged, args.policy),
     }
     print(json.dumps(document) if args.json else "\n".join(lines(document, library, args)))
-    return exit_code(library)
+    return 1 if document["failed"] else exit_code(library)
+
+
+def failed(judged: dict[str, Any], policy: Path) -> list[dict[str, str]]:
+    """Return the motions that the policy could not be tried on to the end, with its fault."""
+    rows = [row for row in judged["motions"] if row["fault"] is not None]
+    return [{"motion": row["motion"], "reason": f"{policy}: {row['fault']}"} for row in rows]
 
 
 def parser() -> argparse.ArgumentParser:
@@ -180,4 +190,8 @@ def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Names
     columns, rows = worst(document)
     if rows:
         out += ["", "The worst:", aligned(columns, rows)]
+    faulty = document["failed"]
+    out += [f"Failed: {harmless(f['motion'])}: {f['reason']}" for f in faulty[:MOST_TOLD]]
+    if len(faulty) > MOST_TOLD:
+        out.append(f"... and {len(faulty) - MOST_TOLD} more motions, all in --json")
     return out

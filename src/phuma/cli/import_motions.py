@@ -1,8 +1,9 @@
 """Add robot motions that others made to a dataset: PHUMA's .npy, Unitree's CSV, mjlab's .npz, GMR's .pkl.
 
-They are stored whole as they are, measured, and marked as imported. DIR is created, or extended if it is a dataset of
-the same robot. Run it again and only new and changed files are done. labels.csv beside the files, or else the words of
-a file's name, say what type of motion it is; the split follows from the name.
+Each is brought to 30 Hz, put on the ground, cut into clips of 4 s, measured, judged by its contacts, and marked as
+imported. DIR is created, or extended if it is a dataset of the same robot. Run it again and only new and changed files
+are done. labels.csv beside the files, or else the words of a file's name, say what type of motion it is; the split
+follows from the name.
 """
 
 from __future__ import annotations
@@ -14,10 +15,16 @@ from typing import Any
 
 from phuma.cli.build import Bar
 from phuma.cli.options import add_options, command_parser, from_options
-from phuma.core.robot_metrics import FIVE
+from phuma.cli.scores import flag_counts, score_lines
+from phuma.core.robot_metrics import ROBOT, SAMPLES
 from phuma.pipelines.build_dataset import WorkCfg
 from phuma.pipelines.import_motions import ImportCfg, Imported, import_motions
 from phuma.retargeting.measure import combine
+
+TOLD = (
+    "clip", "recording", "start", "end", "kept", "reasons", "file", "format", "fps", "frames", "split", "category",
+    "flags", "notes",
+)  # fmt: skip
 
 
 def main(argv: Sequence[str]) -> int:
@@ -38,31 +45,45 @@ def main(argv: Sequence[str]) -> int:
 
 
 def as_result(done: Imported) -> dict[str, Any]:
-    """Return the imported motions, the files that failed, the metrics, and the counts of the whole dataset."""
+    """Return all clips of the imported motions, the files that failed, the metrics of the kept clips, how many of these
+    are flagged for what, and the counts of the whole dataset."""
     rows = [row for record in done.records for row in record.rows]
-    names = ("clip", "recording", "file", "format", "fps", "frames", "split", "category", "flags")
+    kept = [row for row in rows if row["kept"]]
     return {
-        "motions": [{name: row[name] for name in names} for row in rows],
+        "motions": [{**{name: row.get(name) for name in TOLD}, "metrics": _scores(row)} for row in rows],
         "failed": [{"source": r.name, "reason": r.failed} for r in done.records if r.failed is not None],
-        "metrics": combine([_scores(row) for row in rows]),
+        "metrics": combine([_scores(row) for row in kept]),
+        "flags": flag_counts([row["flags"] for row in kept]),
         "counts": dict(done.description.counts),
     }
 
 
 def _scores(row: dict[str, Any]) -> dict[str, Any]:
-    names = (*FIVE, "contact_samples", "step_samples", "frames")
-    return {name: row[name] for name in names if name in row}
+    return {name: row[name] for name in (*(metric.name for metric in ROBOT), *SAMPLES) if name in row}
 
 
 def summary(result: dict[str, Any], out: Path) -> str:
-    """Return a summary for the terminal: counts, metrics, warnings and failures."""
-    motions, failed, scores = result["motions"], result["failed"], result["metrics"]
-    lines = [f"{len(motions)} motions imported into {out}, which now holds {result['counts']['kept']}"]
-    lines += [f"  {name.replace('_', '-'):16}{scores[name]:7.2f} %" for name in FIVE if name in scores]
+    """Return a summary for the terminal: counts, metrics, rejections, warnings and failures."""
+    motions, failed = result["motions"], result["failed"]
+    kept, rejected = [m for m in motions if m["kept"]], [m for m in motions if not m["kept"]]
+    recordings = len({m["recording"] for m in motions})
+    lines = [
+        f"{len(kept)} of {len(motions)} clips of {recordings} motions imported into {out}, which now holds "
+        f"{result['counts']['kept']}"
+    ]
+    if kept:
+        lines += score_lines([m["metrics"] for m in kept], [m["flags"] for m in kept])
     if unnamed := sum(m["category"] is None for m in motions):
         lines.append(f"{unnamed} without a category: neither labels.csv nor their names say one")
-    lines += [f"Warning for {m['recording']}: {'; '.join(m['flags'])}" for m in motions if m["flags"]][:10]
+    lines += [f"Rejected: {_named(m)}: {'; '.join(m['reasons'])}" for m in rejected[:10]]
+    if len(rejected) > 10:
+        lines.append(f"... and {len(rejected) - 10} more")
+    lines += [f"Warning for {_named(m)}: {'; '.join(m['flags'])}" for m in motions if m["flags"]][:10]
     lines += [f"Not usable: {f['source']}: {f['reason']}" for f in failed[:20]]
     if len(failed) > 20:
         lines.append(f"... and {len(failed) - 20} more, all in {out / 'dataset.json'}")
     return "\n".join(lines)
+
+
+def _named(clip: dict[str, Any]) -> str:
+    return f"{clip['recording']} from {clip['start']:.1f} to {clip['end']:.1f} s"

@@ -71,7 +71,7 @@ def _pictures(dataset: Dataset, summary: Summary, folders: Sequence[str | Path])
 
 
 def key_figures(summary: Summary) -> list[str]:
-    """Return up to three lines: clips kept, the filter that rejects most, and the weakest metric."""
+    """Return a few lines: clips kept, the filter that rejects most, the weakest metric, and each robot's flags."""
     total = summary.total
     share = f" ({100 * total.passed / total.considered:.0f} % of {total.considered:,})" if total.considered else ""
     lines = [f"  kept      {total.kept:,} clips{share}, {total.hours:.2f} hours"]
@@ -83,4 +83,8 @@ def key_figures(summary: Summary) -> list[str]:
     if scores:
         value, name, robot = min(scores)
         lines.append(f"  robots    weakest of the five metrics: {name.replace('_', '-')} {value:.1f} % on {robot}")
+    for about in summary.robots:
+        words = ", ".join(f"{word} {n}" for word, n in about.flags)
+        said = f": {words}" if words else ""
+        lines.append(f"  flags     {about.flagged:,} of {about.clips:,} clips on {about.name}{said}")
     return lines

@@ -16,13 +16,13 @@ from typing import Any
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.scores import score_lines
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, whole_clips
 from phuma.pipelines.retarget import check_method, retarget
-from phuma.retargeting import DEFAULT_METHOD, FIVE
-from phuma.retargeting.measure import combine
+from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import cached_robot
 from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.registry import SUFFIXES, Recording
@@ -112,9 +112,8 @@ def summary(result: dict[str, Any], out: Path) -> str:
     rows, failed = result["motions"], result["failed"]
     lines = []
     if rows:
-        total = combine([r["metrics"] for r in rows])
         lines.append(f"{len(rows)} motions on {result['robot']} by {result['method']}:")
-        lines += [f"  {name.replace('_', '-'):16}{total[name]:7.2f} %" for name in FIVE]
+        lines += score_lines([r["metrics"] for r in rows], [r["flags"] for r in rows])
     for r in [r for r in rows if r["warnings"]][:10]:
         lines.append(f"Curation would reject {r['source']}: {'; '.join(r['warnings'])}")
     for r in [r for r in rows if r["flags"]][:10]:

@@ -24,6 +24,11 @@ def cell(value: Any) -> str:
     return harmless(str(value))
 
 
+def number(value: float | None, places: int = 2) -> str:
+    """Return a value of a metric; a dash for one that is unknown."""
+    return "-" if value is None else f"{value:.{places}f}"
+
+
 def aligned(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     """Return a table with numbers aligned to the right, all else to the left."""
     right = [all(isinstance(row[i], (int, float)) or row[i] is None for row in rows) for i in range(len(columns))]

@@ -1,20 +1,66 @@
-"""Estimate contacts of a robot's motion by its own soles, where no human is known whose contacts they could be."""
+"""Find the ground and the contacts of a robot's motion by its own soles, where no human is known."""
 
 from __future__ import annotations
 
+import numpy as np
+
+from phuma.contacts.blocks import blocks_of
+from phuma.contacts.ground import vote_ground
+from phuma.contacts.soles import FASTEST
 from phuma.core.foot_contacts import FootContacts
+from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
-from phuma.robots.kinematics import point_positions, points_of
+from phuma.robots.kinematics import body_poses, local_body_poses, points_of, points_on_bodies
 from phuma.robots.robot import Robot
 
 CONTACT_HEIGHT = 0.025
 """Height in m above the ground up to which a sole point is in contact; one below the ground always is"""
-JUDGED = f"contacts judged by the robot's soles: at most {100 * CONTACT_HEIGHT:g} cm above z = 0"
+STEEPEST = 45.0
+"""Angle in degrees by which a sole that stands may lean, as one does whose heel is lifted, but not the feet of a
+robot that lies"""
+JUDGED = (
+    f"contacts judged by the robot's soles: at most {100 * CONTACT_HEIGHT:g} cm above z = 0 and slower than "
+    f"{FASTEST:g} m/s"
+)
 """Note in the provenance of a motion whose contacts were judged by the robot's soles"""
 
 
 def robot_contacts(robot: Robot, trajectory: Trajectory) -> FootContacts:
-    """Return 1 where a sole point is at most 2.5 cm above z = 0, else 0; joints are in the robot's order."""
-    soles = points_of(robot, robot.sole_body, robot.sole_point)
-    heights = point_positions(robot, soles, trajectory)[..., 2]
-    return FootContacts((heights <= CONTACT_HEIGHT).astype(float), trajectory.fps)
+    """Return 1 where a sole point is at most 2.5 cm above z = 0, its sole faces the ground and it does not swing, else
+    0; joints are in the robot's order."""
+    heights, standing = _soles(robot, trajectory)
+    return FootContacts(((heights <= CONTACT_HEIGHT) & standing).astype(float), trajectory.fps)
+
+
+def robot_ground(robot: Robot, trajectory: Trajectory) -> float | None:
+    """Return the height of the ground in m by the vote of the sole points that face it and do not swing, the lowest of
+    each frame; None if there never is one.
+
+    A foot that is held in the air is above one that stands. The vote says which 5 cm hold most of them. Soles that
+    stand are all at one height there, and those that come and go above it: the median is that of the standing ones.
+    Joints are in the robot's order.
+    """
+    heights, standing = _soles(robot, trajectory)
+    if not standing.any():
+        return None
+    voters = np.where(standing, heights, np.inf).min(axis=1)
+    voters = voters[np.isfinite(voters)]
+    ground = vote_ground(voters, CONTACT_HEIGHT)
+    return float(np.median(voters[np.abs(voters - ground) <= CONTACT_HEIGHT]))
+
+
+def _soles(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array]:
+    """Return (T, 4) m, the heights of heels and toes, and (T, 4) bool, whether they could stand at that height: the
+    sole faces the ground and is not as fast as one that swings."""
+    points = points_of(robot, robot.sole_body, robot.sole_point)
+    at_ease = local_body_poses(robot, robot.default_pose[None])[1][0, robot.sole_body]
+    up = at_ease[:, 2]  # (4, 3) what is up when the robot stands, in each foot's frame
+    place, facing = np.empty((len(trajectory), 4, 3)), np.empty((len(trajectory), 4), dtype=bool)
+    for here in blocks_of(len(trajectory)):
+        pos, matrix = body_poses(robot, trajectory.frames(here))
+        place[here] = points_on_bodies(points, pos, matrix)
+        lean = np.einsum("tpk,pk->tp", matrix[:, robot.sole_body, 2], up)
+        facing[here] = lean > np.cos(np.radians(STEEPEST))
+    if len(trajectory) > 1:
+        facing &= np.linalg.norm(np.gradient(place[..., :2], axis=0), axis=2) * trajectory.fps < FASTEST
+    return place[..., 2], facing

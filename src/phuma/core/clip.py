@@ -31,7 +31,7 @@ class Measure:
 
     def __str__(self) -> str:
         """Return the metric's name and what is wrong: `duration: the clip lasts 0.8 s (at least 1 s)`."""
-        return f"{self.name}: {self.metric.why(self.value, self.limit)}"
+        return self.metric.report(self.value, self.limit)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ per robot. Hours are of kept clips.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from phuma.core.metric import Metric
@@ -76,6 +76,8 @@ class Distribution:
     tail: float
     """Value that 95 % of clips are better than or equal to"""
     worst: float
+    clips: int = 0
+    """Clips in which it is known"""
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class RobotSummary:
     name: str
     clips: int
     five: Mapping[str, float | None]
-    """Main metrics in percent of all frames or contact samples, as of one long motion"""
+    """Main metrics in percent of all frames or contact samples, as of one long motion; None where no clip has it"""
     histograms: tuple[Histogram, ...]
     """Histograms of the five main metrics"""
     beside: tuple[Distribution, ...]
@@ -110,7 +112,11 @@ class RobotSummary:
     worst: Mapping[str, tuple[WorstClip, ...]]
     """Worst clips by metric, the worst first; clips that are perfect are left out"""
     flags: tuple[tuple[str, int], ...]
-    """Remarks of retargeting, each with the number of clips that have it"""
+    """Flags by the word that they begin with, each with the number of clips that have it"""
+    flagged: int = 0
+    """Clips with any flag"""
+    known: Mapping[str, int] = field(default_factory=dict)
+    """Clips in which each of the main metrics is known"""
 
 
 @dataclass(frozen=True)

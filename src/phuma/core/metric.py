@@ -75,12 +75,16 @@ class Metric:
     about: str
     """Description for the documentation"""
     limit: float | None = None
-    """Limit that a clip has to be better than to be kept; None where nothing is rejected for it"""
+    """Limit that a value has to be better than: beyond it a human's clip is rejected and a robot's motion flagged; None
+    where neither is done for it"""
     rejection: Rejection | None = None
+    """Words by which a value beyond the limit is reported"""
     series: tuple[Series, ...] = ()
     """Quantities of it that can be seen in every frame"""
     weight: str = "frames"
-    """Count that weighs a motion's value when motions are averaged"""
+    """Count that weighs a motion's value when motions are averaged; where it is 0 the value is unknown"""
+    flag: str = ""
+    """Word that a report of a value beyond the limit begins with; the metric's name where empty"""
 
     @property
     def sign(self) -> str:
@@ -101,7 +105,11 @@ class Metric:
         return f"{self.sign} {quantity(f'{limit:g}', self.unit)}"
 
     def why(self, value: float, limit: float) -> str:
-        """Return in plain words why a value was rejected."""
+        """Return in plain words what is wrong with a value beyond the limit."""
         if self.rejection is None:
             return f"{quantity(f'{value:.3g}', self.unit)}, needs {self.needs(limit)}"
         return self.rejection.words(value, limit, self.better)
+
+    def report(self, value: float, limit: float) -> str:
+        """Return a value beyond the limit as it is told: `duration: the clip lasts 0.8 s (at least 1 s)`."""
+        return f"{self.flag or self.name}: {self.why(value, limit)}"

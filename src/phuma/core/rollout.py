@@ -26,6 +26,10 @@ class Rollout(Trajectory):
     """Frame at which the episode was terminated, at most T: it need not be stored. None if it was not; running out of
     time, or of motion, is no termination"""
 
+    fault: str | None = None
+    """Reason, in words, why the policy could not be followed any further at `terminated_at`, as an action that is not
+    finite; None if there is none"""
+
     ALWAYS_DOUBLE: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -89,13 +89,16 @@ def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
 def open_manifest(path: Path, question: str | None = None) -> duckdb.DuckDBPyConnection:
     """Return a database with one table, `manifest`, that can read no file and write none.
 
-    Metrics have the names that they have now, whatever they were called when the manifest was written. Where the only
-    question that will be asked is given, columns that it is not about may be left out.
+    Metrics have the names that they have now, whatever they were called when the manifest was written, and are null
+    where they were measured on nothing. Where the only question that will be asked is given, columns that it is not
+    about may be left out.
     """
     import duckdb
 
     database = connect()
     wanted = None if question is None else columns_of(database, question, COLUMNS)
+    if wanted is not None:
+        wanted |= {metric.weight for metric in ROBOT if metric.name in wanted}
     source = f"read_parquet({quoted(_one_file(path))}, hive_partitioning=false)"
     try:
         found = {name for name, *_ in database.execute(f"DESCRIBE FROM {source}").fetchall()}
@@ -111,6 +114,10 @@ def open_manifest(path: Path, question: str | None = None) -> duckdb.DuckDBPyCon
             found.add(new)
     for name in [name for name in OF_METRICS if name not in found and (wanted is None or name in wanted)]:
         database.execute(f"ALTER TABLE manifest ADD COLUMN {name} {COLUMNS[name]}")
+    for count in _SAMPLES:
+        own = [metric.name for metric in ROBOT if metric.weight == count and (wanted is None or metric.name in wanted)]
+        if own:
+            database.execute(f"UPDATE manifest SET {', '.join(f'{n} = NULL' for n in own)} WHERE {count} = 0")
     database.execute("SET enable_external_access = false")
     database.execute("SET lock_configuration = true")
     return database

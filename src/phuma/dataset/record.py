@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma.core.curation_metrics import with_current_names
+from phuma.core.robot_metrics import with_unknowns
 from phuma.errors import ReadError
 from phuma.io.atomic import write_atomic
 
@@ -69,10 +70,10 @@ def save_record(path: Path, record: Record) -> None:
 
 
 def load_record(path: Path) -> Record:
-    """Read a record; metrics have the names that they have today."""
+    """Read a record; metrics have the names that they have today, and None where they were measured on nothing."""
     try:
         data: Mapping[str, Any] = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
-        return Record(**{**data, "rows": tuple(map(with_current_names, data["rows"]))})
+        return Record(**{**data, "rows": tuple(with_unknowns(with_current_names(r)) for r in data["rows"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
         raise ReadError(
             path, f"is damaged ({type(e).__name__}: {e}); remove it, and the recording is done again"

@@ -24,6 +24,7 @@ def clips(dataset: Dataset) -> str:
 def judged(dataset: Dataset) -> str:
     """Return SQL for the clips that went through the filters.
 
-    A mirror image is only made of what was kept, and would count it twice; imported robot motions were never filtered.
+    A mirror image is only made of what was kept, and would count it twice; imported robot motions are judged by their
+    contacts alone.
     """
     return f"(SELECT * FROM {clips(dataset)} WHERE NOT mirrored AND NOT imported)"

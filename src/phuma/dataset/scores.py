@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from phuma.core.dataset_summary import Distribution, Histogram, RobotSummary, WorstClip
 from phuma.core.metric import Metric
-from phuma.core.robot_metrics import BESIDE, FIVE, HUMAN, MAIN
+from phuma.core.robot_metrics import BESIDE, FIVE, HUMAN, MAIN, flag_word
 from phuma.dataset.binning import counted, percent_bins
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import ask
@@ -20,10 +21,8 @@ def robot_summary(dataset: Dataset, robot: str, worst: int) -> RobotSummary:
     """Return everything about the kept clips of one robot."""
     histograms = (histogram(dataset, robot, metric) for metric in MAIN)
     beside = (distribution(dataset, robot, metric) for metric in (*BESIDE, *HUMAN))
-    high = "regexp_replace(one, '^([a-z_]+) [0-9.]+( %|°)$', 'high \\1')"  # alike, whatever the number
-    remark = f"regexp_replace({high}, '^high ({'|'.join(FIVE)})$', 'low \\1')"
-    each = f"(SELECT unnest(flags) AS one FROM {KEPT})"
-    flags = _ask(dataset, robot, f"SELECT {remark} AS flag, count(*) AS n FROM {each} GROUP BY 1 ORDER BY n DESC, flag")
+    flags = [own for (own,) in _ask(dataset, robot, f"SELECT flags FROM {KEPT} WHERE len(flags) > 0")]
+    words = Counter(word for own in flags for word in {flag_word(flag) for flag in own})
     five = {metric.name: distribution(dataset, robot, metric) for metric in MAIN}
     return RobotSummary(
         name=robot,
@@ -32,7 +31,9 @@ def robot_summary(dataset: Dataset, robot: str, worst: int) -> RobotSummary:
         histograms=tuple(h for h in histograms if h is not None),
         beside=tuple(s for s in beside if s is not None),
         worst={metric.name: worst_clips(dataset, robot, metric, worst) for metric in MAIN},
-        flags=tuple((str(flag), int(n)) for flag, n in flags),
+        flags=tuple(sorted(words.items(), key=lambda item: (-item[1], item[0]))),
+        flagged=len(flags),
+        known={name: found.clips if found else 0 for name, found in five.items()},
     )
 
 
@@ -41,12 +42,9 @@ def distribution(dataset: Dataset, robot: str, metric: Metric) -> Distribution |
     tail, worst = (0.95, "max") if metric.better == "low" else (0.05, "min")
     name, weight = metric.name, metric.weight
     sql = f"""SELECT sum({name} * {weight}) / nullif(sum({weight}), 0), median({name}), quantile_cont({name}, {tail}),
-        {worst}({name}) FROM {KEPT} WHERE {name} IS NOT NULL"""
+        {worst}({name}), count(*) FROM {KEPT} WHERE {name} IS NOT NULL"""
     mean, *rest = _ask(dataset, robot, sql)[0]
-    if rest[0] is None:
-        return None
-    # Where nothing ever stands, nothing fails.
-    return Distribution(metric, 100.0 if mean is None else mean, *rest)
+    return None if mean is None else Distribution(metric, mean, *rest)
 
 
 def histogram(dataset: Dataset, robot: str, metric: Metric) -> Histogram | None:

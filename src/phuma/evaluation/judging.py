@@ -44,9 +44,11 @@ class Score:
     failed_at: Mapping[str, int | None]
     """First frame that failed, by the names of THRESHOLDS; None where none did"""
     reason: str | None
-    """Reason why it was no success: "terminated", "deviated" or "stopped" before the end"""
+    """Reason why it was no success: "terminated", "deviated", "stopped" before the end, or "faulty" as its policy is"""
     errors: Mapping[str, tuple[float, int]]
     """Sum over the frames before the failure and the number of them, by the names of ERRORS"""
+    fault: str | None = None
+    """Fault of the policy that ended the rollout, in words; None if there was none"""
 
     @property
     def successful(self) -> bool:
@@ -92,14 +94,15 @@ def judge(rollout: Rollout, reference: Trajectory, robot: Robot, category: str |
         metrics.joint_acceleration_errors(*joints),
     )
     errors = {name: (float(v.sum()), len(v)) for name, v in zip(ERRORS, values)}
-    return Score(rollout.motion, category, len(target), failed_at, _reason(until, rollout, reached), errors)
+    reason = _reason(until, rollout, reached)
+    return Score(rollout.motion, category, len(target), failed_at, reason, errors, rollout.fault)
 
 
 def _reason(until: int | None, rollout: Rollout, reached: int) -> str | None:
     if until is None:
         return None
     if until == rollout.terminated_at:
-        return "terminated"
+        return "terminated" if rollout.fault is None else "faulty"
     return "deviated" if until < reached else "stopped"
 
 

@@ -148,6 +148,7 @@ def _of_rollouts(scores: Sequence[Score]) -> dict[str, Any]:
         "rollouts": len(scores),
         "failures": dict(sorted(failures.items())),
         "first_failure_s": min(frames) / RATE if frames else None,
+        "fault": next((s.fault for s in scores if s.fault is not None), None),
         **combine([[s] for s in scores]),
     }
 

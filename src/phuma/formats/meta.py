@@ -49,11 +49,11 @@ def provenance_of(meta: dict[str, Any]) -> Provenance:
 
 
 def report_of(meta: dict[str, Any]) -> dict[str, Any]:
-    """Return the report that a robot motion's `meta` names: metrics are numbers, flags are texts."""
+    """Return the report that a robot motion's `meta` names: metrics are numbers or unknown, flags are texts."""
     report = _object("report", meta["report"])
     for name, value in _object("metrics", report.get("metrics", {})).items():
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise PhumaError(f"has a report whose metric {name} is {str(value)[:40]!r}; expected a number")
+        if isinstance(value, bool) or not isinstance(value, (int, float, type(None))):
+            raise PhumaError(f"has a report whose metric {name} is {str(value)[:40]!r}; expected a number or null")
     _texts("flags", report.get("flags", []))
     return report
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from phuma.core.robot_metrics import with_unknowns
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.skeleton import N_JOINTS
 from phuma.errors import PhumaError, ReadError
@@ -68,12 +69,15 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         # What was written here differs from 1 by rounding alone: left so, it is saved again as the same bytes.
         arrays["root_quat"] = np.where(np.abs(length - 1) > 1e-6, quat / length, quat)
         joint_names = tuple(str(n) for n in data["joint_names"])
+        report = dict(report_of(meta))
+        if "metrics" in report:
+            report["metrics"] = with_unknowns(report["metrics"])
         return RobotMotion(
             robot_name(str(data["robot"])),
             joint_names,
             float(data["fps"]),
             provenance=provenance_of(meta),
-            report=report_of(meta),
+            report=report,
             **arrays,
         )
     except ReadError:

@@ -19,6 +19,8 @@ ARRAYS = ("root_pos", "root_quat", "joint_pos")
 NAMES = ("format", "version", "motion", "robot", "joint_names", "fps", "terminated_at", *ARRAYS)
 RATE = "rate"
 """The name of `fps` in version 1."""
+FAULT = "fault"
+"""The name of the text that only rollouts of faulty policies have."""
 NEVER = -1
 """The value in a file where the rollout was not terminated."""
 
@@ -36,6 +38,8 @@ def _names(probe: Probe) -> list[str]:
 def save_rollout(path: str | Path, rollout: Rollout) -> None:
     """Write a rollout atomically."""
     texts = {"format": FORMAT, "motion": rollout.motion, "robot": rollout.robot}
+    if rollout.fault is not None:
+        texts[FAULT] = rollout.fault
     numbers = {
         "version": np.array(VERSION),
         "fps": np.array(rollout.fps),
@@ -50,7 +54,7 @@ def load_rollout(path: str | Path) -> Rollout:
     probe = Probe(Path(path))
     if not is_rollout(probe):
         raise ReadError(path, f"is not a rollout ({FORMAT}), which has the arrays {', '.join(NAMES)}")
-    data = load_npz(path, _names(probe))
+    data = load_npz(path, [*_names(probe), *([FAULT] if FAULT in probe.arrays else [])])
     try:
         if str(data["format"]) != FORMAT:
             raise PhumaError(f"is of format {str(data['format'])!r}; expected {FORMAT!r}")
@@ -65,6 +69,7 @@ def load_rollout(path: str | Path) -> Rollout:
             data["joint_pos"],
             motion=str(data["motion"]),
             terminated_at=None if int(data["terminated_at"]) == NEVER else int(data["terminated_at"]),
+            fault=str(data[FAULT]) if FAULT in data else None,
         )
     except PhumaError as e:
         raise ReadError(path, str(e)) from None

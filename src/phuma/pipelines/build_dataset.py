@@ -241,10 +241,13 @@ def stored(layout: Layout, recording: str, name: str, motion: RobotMotion) -> Ro
     path = layout.clip(motion.robot, recording, name)
     make_folder(path.parent)
     save_robot_motion(path, motion)
+    return {"file": path.relative_to(layout.root).as_posix(), "sha256": file_sha256(path), **motion_columns(motion)}
+
+
+def motion_columns(motion: RobotMotion) -> Row:
+    """Return the columns of the manifest that say how a robot's motion was made and how good it is."""
     report: Any = motion.report
     return {
-        "file": path.relative_to(layout.root).as_posix(),
-        "sha256": file_sha256(path),
         "method": report["method"],
         "flags": list(report["flags"]),
         "scale": report.get("scale"),

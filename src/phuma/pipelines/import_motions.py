@@ -1,4 +1,5 @@
-"""Import robot motions that others made into a dataset: read, measure and store them whole, marked as imported."""
+"""Import robot motions that others made into a dataset: put them on the ground, cut, measure and judge them, and store
+what is kept, marked as imported."""
 
 from __future__ import annotations
 
@@ -9,7 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from phuma.contacts.robot_soles import robot_contacts, robot_ground
+from phuma.core.clip import Measure, Verdict
+from phuma.core.curation_metrics import CURATION_METRICS, DURATION
+from phuma.core.robot_metrics import HEIGHT_LIMIT, flags_of
 from phuma.core.robot_motion import RobotMotion
+from phuma.curation import CurateCfg
+from phuma.curation.metrics import contact_score
+from phuma.curation.pipeline import clip_spans
 from phuma.dataset.builder import Progress, Runner, build
 from phuma.dataset.category import GROUP_OF
 from phuma.dataset.describe import ROBOT_FILES, Description, load_description
@@ -19,9 +27,8 @@ from phuma.dataset.layout import Layout, clip_id
 from phuma.dataset.record import Job, Record, Row, load_record
 from phuma.dataset.split import split_of
 from phuma.errors import ConfigError
-from phuma.pipelines.build_dataset import named_jobs, robot_identity, stored, tool_versions
+from phuma.pipelines.build_dataset import motion_columns, named_jobs, robot_identity, stored, tool_versions
 from phuma.retargeting.measure import measure
-from phuma.retargeting.retarget import flags
 from phuma.robots import Robot, cached_robot
 from phuma.sources import find_recordings
 
@@ -29,6 +36,11 @@ SUFFIXES = {known.suffix for known in FORMATS.values() if known.read is not None
 """The suffixes that folders are searched for; a file that is given by name may have any."""
 BENEATH = "imported/"
 """The start of every imported recording's name, so that none is mistaken for one built from a human's recording."""
+CUTTING = CurateCfg()
+"""The rate and the lengths of clips, which are those of people's recordings."""
+JUDGING = 2
+"""The version of how motions are cut and judged: what an earlier one imported is done anew. The first kept them whole
+as they were."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +70,8 @@ class ImportCfg:
     @property
     def settings(self) -> str:
         """Return all settings that a stored motion depends on, except the robot, which is the dataset's."""
-        return json.dumps({k: v for k, v in asdict(self).items() if k != "robot"}, sort_keys=True)
+        given = {k: v for k, v in asdict(self).items() if k != "robot"}
+        return json.dumps({**given, "judging": JUDGING}, sort_keys=True)
 
 
 class Imported(NamedTuple):
@@ -110,26 +123,60 @@ def jobs_of(sources: Sequence[str | Path], out: Path, cfg: ImportCfg) -> list[Jo
 
 
 def produce(job: Job, layout: Layout, cfg: ImportCfg) -> list[Row]:
-    """Import one file, whole as it is, and return its manifest row."""
+    """Import one file: write the clips of it that are kept, and return the manifest rows of all."""
     robot = cached_robot(cfg.robot)
-    motion = read_motion(job, robot, cfg).as_written()
-    scores = measure(motion, robot)
-    motion = replace(motion, report={"method": "imported", "flags": flags(scores, True), "metrics": scores})
-    name = clip_id(job.id, 0, 0.0)
+    motion = on_ground(read_motion(job, robot, cfg).resampled(CUTTING.rate), robot)
+    spans = clip_spans(len(motion), motion.fps, CUTTING)
+    return [_clip_row(job, layout, robot, motion.frames(slice(*span)), span[0] / motion.fps) for span in spans]
+
+
+def on_ground(motion: RobotMotion, robot: Robot) -> RobotMotion:
+    """Return a whole recording with the ground at z = 0 and contacts by the robot's soles; a note says what was done.
+
+    The ground is where the vote of the soles finds it. One that is at z = 0 to within what neither floats nor
+    penetrates is left there, so that what stands on z = 0 stays as it is.
+    """
+    ground = robot_ground(robot, motion)
+    note = "no sole ever faces the ground, which is taken to be at z = 0" if ground is None else (
+        f"the ground is at {round(ground, 3) + 0.0:.3f} m by the vote of the robot's soles"
+    )  # fmt: skip
+    if ground is not None and abs(ground) > HEIGHT_LIMIT:
+        motion = replace(motion, root_pos=motion.root_pos - [0.0, 0.0, ground])
+        note += "; the motion was shifted to have it at z = 0"
+    origin = replace(motion.provenance, notes=(*motion.provenance.notes, note))
+    return replace(motion, contact=robot_contacts(robot, motion).ratio, provenance=origin)
+
+
+def verdict_on(motion: RobotMotion) -> Verdict:
+    """Return the verdict on a clip by those filters of curation that need no human: contact and length."""
+    score = CURATION_METRICS["contact_score"]
+    assert score.limit is not None
+    measures = [Measure(score, float(contact_score(motion.contact).mean()), score.limit)]
+    if motion.duration < CUTTING.min_seconds:
+        measures.append(Measure(DURATION, motion.duration, CUTTING.min_seconds))
+    return Verdict(tuple(measures))
+
+
+def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start: float) -> Row:
+    """Return the manifest row of a clip that begins `start` seconds into its recording, and write it if it is kept."""
+    origin = replace(motion.provenance, start=start)
+    motion = replace(motion, provenance=origin).as_written()
+    scores, verdict = measure(motion, robot), verdict_on(motion)
+    motion = replace(motion, report={"method": "imported", "flags": flags_of(scores), "metrics": scores})
+    name = clip_id(job.id, 0, start)
     category = type_of_text(job.label) if job.label else type_of_text(Path(job.relative).stem)
-    origin = motion.provenance
     row: Row = {
         "clip": name,
         "robot": robot.name,
-        "kept": True,
-        "reasons": [],
+        "kept": verdict.kept,
+        "reasons": list(verdict.reasons),
         "recording": job.name,
         "source": job.source,
         "format": origin.format,
         "person": 0,
         "mirrored": False,
-        "start": 0.0,
-        "end": round(motion.duration, 6),
+        "start": round(start, 6),
+        "end": round(start + motion.duration, 6),
         "fps": motion.fps,
         "frames": len(motion),
         "split": split_of(job.relative),
@@ -140,8 +187,10 @@ def produce(job: Job, layout: Layout, cfg: ImportCfg) -> list[Row]:
         "redistributable": origin.redistributable,
         "notes": list(origin.notes),
         "imported": True,
+        **{m.name: m.value for m in verdict.measures},
+        **{f"{m.name}_limit": m.limit for m in verdict.measures},
     }
-    return [row | stored(layout, job.id, name, motion)]
+    return row | (stored(layout, job.id, name, motion) if verdict.kept else motion_columns(motion))
 
 
 def read_motion(job: Job, robot: Robot, cfg: ImportCfg) -> RobotMotion:

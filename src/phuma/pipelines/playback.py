@@ -12,7 +12,7 @@ import numpy as np
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, PhumaError
 from phuma.evaluation import Score, judge
 from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
 from phuma.evaluation.metrics import deviations
@@ -91,9 +91,10 @@ class PolicyCollection:
         if (reason := fault(piece.motion, self._robot)) is not None:
             raise ConfigError(f"{piece.title} cannot be played: it {reason}")
         facts = (("policy", self._name), ("simulated with", str(self._cfg)))
-        return rollout_show(
-            replace(piece, facts=(*facts, *piece.facts)), self._rollout(clip, piece.motion), self._robot
-        )
+        rollout = self._rollout(clip, piece.motion)
+        if rollout.fault is not None:
+            raise PhumaError(f"{piece.title} cannot be played by {self._name}: {rollout.fault}")
+        return rollout_show(replace(piece, facts=(*facts, *piece.facts)), rollout, self._robot)
 
     def _rollout(self, clip: str, motion: RobotMotion) -> Rollout:
         """Return the rollout of a clip, simulated one at a time."""

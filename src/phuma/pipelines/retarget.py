@@ -39,7 +39,7 @@ def check_method(method: str, contact_speed: float | None) -> None:
         raise ConfigError(f"--contact-speed {contact_speed:g}; expected metres per second, above zero")
 
 
-def robot_metrics(motion: RobotMotion, robot: str | Path | Robot | None = None) -> dict[str, float]:
-    """Return all metrics of a robot motion, also of one that others made."""
+def robot_metrics(motion: RobotMotion, robot: str | Path | Robot | None = None) -> dict[str, float | None]:
+    """Return all metrics of a robot motion, also of one that others made; None where one is unknown."""
     model = robot if isinstance(robot, Robot) else load_robot(robot or motion.robot)
     return measure(motion, model)

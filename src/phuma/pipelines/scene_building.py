@@ -142,7 +142,11 @@ def rollout_motion(rollout: Rollout, robot: Robot) -> RobotMotion:
     path = rollout.reordered(robot.joint_names)
     columns = Columns(path.root_pos, path.root_quat, path.joint_pos, ("root_pos", "root_quat", "joint_pos"))
     motion = imported(Path(rollout.motion), ROLLOUT, robot, rollout.fps, columns, "wxyz")
-    flags = () if rollout.terminated_at is None else (f"terminated at {rollout.terminated_at / rollout.fps:.1f} s",)
+    flags: tuple[str, ...] = ()
+    if rollout.terminated_at is not None:
+        flags = (f"terminated at {rollout.terminated_at / rollout.fps:.1f} s",)
+    if rollout.fault is not None:
+        flags = (*flags, f"the policy is faulty: {rollout.fault}")
     return replace(motion, report={"method": "policy", "flags": flags})
 
 
@@ -161,6 +165,8 @@ def _recording(name: str, curation: Curation, path: Path) -> Piece:
 def piece_of_entry(entry: Entry) -> Piece:
     """Return a clip of a dataset, with the measures that its row states."""
     row = entry.row
+    if not row["human_file"] and not row["file"]:
+        raise ConfigError(f"{entry.id} is not stored, as it was rejected: {'; '.join(row['reasons'])}")
     clip = entry.human() if row["human_file"] else None
     measures = [] if clip is None else [
         Measure(m.metric, row[m.name], row[f"{m.name}_limit"])

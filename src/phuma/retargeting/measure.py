@@ -3,7 +3,7 @@ and in every frame."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from phuma.core.foot_contacts import feet_in_contact, in_contact
 from phuma.core.human_motion import HumanMotion
-from phuma.core.robot_metrics import HEIGHT_LIMIT, ROBOT_METRICS, SAMPLES
+from phuma.core.robot_metrics import HEIGHT_LIMIT, ROBOT_METRICS, SAMPLES, STANDING_SPEED
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX, POINTS_PER_REGION, REGIONS
@@ -24,6 +24,7 @@ from phuma.robots.kinematics import point_positions
 from phuma.robots.robot import Robot
 
 DEEP = 0.01  # m of self-penetration that counts
+ANKLES = ("left_ankle", "right_ankle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,8 @@ class RobotFrames:
     100 is the limit (`metrics.range_use`)"""
     torque_use: Array
     """(T,) percent: the largest torque over its limit, by inverse dynamics; 100 is the limit"""
+    ankle_speed: Array
+    """(T,) m/s, of the faster ankle to the next frame"""
     height: Array
     """(T, 4) m, of the soles above the ground"""
     stance_height: Array
@@ -70,6 +73,7 @@ def robot_frames(motion: RobotMotion, robot: Robot) -> RobotFrames:
         over=metrics.beyond_limits(motion.joint_pos, motion.fps, robot.lower, robot.upper, robot.velocity_limit),
         joint_use=metrics.range_use(motion.joint_pos, robot.lower, robot.upper).max(axis=1),
         torque_use=100 * needs.torque_ratio,
+        ankle_speed=metrics.fastest(place[:, _ankles(robot)], motion.fps),
         height=soles[..., 2],
         stance_height=np.where(in_contact(motion.contact), np.abs(soles[..., 2]), np.nan),
         slip=slip,
@@ -80,12 +84,12 @@ def robot_frames(motion: RobotMotion, robot: Robot) -> RobotFrames:
 def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
     """Return the value of every metric of `phuma.core.robot_metrics` by its name, and the counts that they are of.
 
-    Without a human, all that compares with one is left out.
+    Without a human, all that compares with one is left out. None is unknown: there is nothing to measure it on.
     """
     motion = motion.reordered(robot.joint_names)
     place = places(motion, robot)
     soles, contact, fps = place[:, SOLES : SOLES + 4], motion.contact, motion.fps
-    out = {} if motion.human_joints is None else _fidelity(place, motion.human_joints, robot)
+    out = {} if motion.human_joints is None else _beside_human(place, motion.human_joints, fps, robot)
     slips = metrics.slip_speeds(soles, contact, fps)
     stands = in_contact(contact)
     heights = soles[..., 2]
@@ -96,9 +100,11 @@ def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
         "non_skating": metrics.non_skating(soles, contact, fps),
         "non_penetration_all": metrics.percent(heights >= -HEIGHT_LIMIT),
         "stance_roll_deg": _mean(np.abs(foot_roll(place))[feet_in_contact(contact)]),
-        "slip_cm_s_median": 100 * _quantile(slips, 0.5),
-        "slip_cm_s_p99": 100 * _quantile(slips, 0.99),
-        "height_mm_p99": 1000 * _quantile(np.abs(heights[stands]), 0.99),
+        "slip_cm_s_median": _quantile(100 * slips, 0.5),
+        "slip_cm_s_p99": _quantile(100 * slips, 0.99),
+        "height_mm_p99": _quantile(1000 * np.abs(heights[stands]), 0.99),
+        "ankle_speed": _peak(metrics.fastest(place[:, _ankles(robot)], fps)),
+        "joint_speed": metrics.joint_speed(motion.joint_pos, fps, robot.velocity_limit),
         "joint_jerk": _jerk(motion.joint_pos, fps),
         **_physics(motion, robot),
         "frames": len(motion),
@@ -107,7 +113,7 @@ def measure(motion: RobotMotion, robot: Robot) -> dict[str, Any]:
     }
 
 
-def _physics(motion: RobotMotion, robot: Robot) -> dict[str, float]:
+def _physics(motion: RobotMotion, robot: Robot) -> dict[str, float | None]:
     """Return what stands in the way of performing it: the robot's own links, its motors, and the unactuated root's
     residual, a force in body weights that nothing supplies."""
     needs = dynamics_report(robot, motion)
@@ -117,25 +123,32 @@ def _physics(motion: RobotMotion, robot: Robot) -> dict[str, float]:
         "self_penetration": metrics.percent(self_penetration(robot, motion) > DEEP),
         "torque_peak": 100 * needs.peak_torque,
         "torque_over": needs.frames_over_limit,
-        **{name: _mean(residual[which]) for name, which in frames.items() if which.any()},
+        **{name: _mean(residual[which]) for name, which in frames.items()},
     }
 
 
-def combine(scores: Sequence[dict[str, Any]]) -> dict[str, float]:
+def combine(scores: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Metrics of many motions as of one long one: each weighted by how many samples it was measured on.
 
-    A metric counts for the motions that have it: one without a human has no fidelity.
+    A metric counts for the motions in which it is known: one without a human has no fidelity, one without contact no
+    skating. It is None where no motion has it.
     """
-    out = {}
+    out: dict[str, Any] = {}
     for name in dict.fromkeys(n for s in scores for n in s):
         if name in SAMPLES:
             out[name] = float(sum(s[name] for s in scores))
             continue
         own = ROBOT_METRICS[name].weight if name in ROBOT_METRICS else "frames"
-        weights = np.array([s[own] for s in scores if name in s], dtype=float)
-        values = np.array([s[name] for s in scores if name in s])
-        out[name] = float(np.average(values, weights=weights)) if weights.sum() else 100.0
+        known = [s for s in scores if s.get(name) is not None]
+        weights = np.array([s[own] for s in known], dtype=float)
+        out[name] = float(np.average([s[name] for s in known], weights=weights)) if weights.sum() else None
     return out
+
+
+def known_in(scores: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """Return in how many motions each metric is known, which are those that `combine` averages over."""
+    names = dict.fromkeys(n for s in scores for n in s if n not in SAMPLES)
+    return {name: sum(s.get(name) is not None for s in scores) for name in names}
 
 
 def places(motion: RobotMotion, robot: Robot) -> Array:
@@ -157,10 +170,12 @@ def human_errors(place: Array, human_joints: Array, robot: Robot) -> tuple[Array
     return positions, aligned, metrics.direction_errors(_directions(own, links), _directions(human, links))
 
 
-def _fidelity(place: Array, human_joints: Array, robot: Robot) -> dict[str, float]:
-    """All variants of fidelity."""
+def _beside_human(place: Array, human_joints: Array, fps: float, robot: Robot) -> dict[str, float | None]:
+    """All variants of fidelity, and how fast the ankles are by the human's."""
     positions, aligned, directions = human_errors(place, human_joints, robot)
+    own, human = place[:, _ankles(robot)], human_joints[:, [INDEX[name] for name in ANKLES]]
     return {
+        "ankle_speed_ratio": _speed_ratio(metrics.fastest(own, fps), metrics.fastest(human, fps)),
         "fidelity": metrics.fidelity(positions, directions),
         "fidelity_aligned": metrics.fidelity(aligned, directions),
         "fidelity_every": metrics.strict_fidelity(positions, directions),
@@ -168,6 +183,17 @@ def _fidelity(place: Array, human_joints: Array, robot: Robot) -> dict[str, floa
         "position_error_cm": 100 * float(positions.mean()),
         "direction_error_deg": float(directions.mean()),
     }
+
+
+def _ankles(robot: Robot) -> list[int]:
+    return [robot.keypoints.index(name) for name in ANKLES]
+
+
+def _speed_ratio(robot: Array, human: Array) -> float | None:
+    """Greatest of the robot's speeds over the greatest of the human's; one who stands still does not make a leap of
+    every twitch."""
+    own, theirs = _peak(robot), _peak(human)
+    return None if own is None or theirs is None else own / max(theirs, STANDING_SPEED)
 
 
 def _directions(points: Array, links: Array) -> Array:
@@ -181,7 +207,7 @@ def foot_roll(place: Array) -> Array:
     return np.degrees(np.arcsin(np.clip(across[..., 2] / np.linalg.norm(across, axis=-1), -1, 1)))
 
 
-def human_scores(motion: HumanMotion, contact: Array) -> dict[str, float]:
+def human_scores(motion: HumanMotion, contact: Array) -> dict[str, float | None]:
     """The source human's own scores by the same definitions, region by region: the ceiling for any robot."""
     if not len(motion.body.soles):
         return {}
@@ -193,14 +219,18 @@ def human_scores(motion: HumanMotion, contact: Array) -> dict[str, float]:
     }
 
 
-def _jerk(joint_pos: Array, fps: float) -> float:
-    """rad/s^3, mean over joints and frames."""
-    return float(np.mean(np.abs(np.diff(joint_pos, n=3, axis=0)))) * fps**3 if len(joint_pos) > 3 else 0.0
+def _jerk(joint_pos: Array, fps: float) -> float | None:
+    """rad/s^3, mean over joints and frames; unknown of fewer than four frames."""
+    return float(np.mean(np.abs(np.diff(joint_pos, n=3, axis=0)))) * fps**3 if len(joint_pos) > 3 else None
 
 
-def _mean(values: Array) -> float:
-    return float(values.mean()) if values.size else 0.0
+def _mean(values: Array) -> float | None:
+    return float(values.mean()) if values.size else None
 
 
-def _quantile(values: Array, q: float) -> float:
-    return float(np.quantile(values, q)) if values.size else 0.0
+def _peak(values: Array) -> float | None:
+    return float(values.max()) if values.size and np.isfinite(values).all() else None
+
+
+def _quantile(values: Array, q: float) -> float | None:
+    return float(np.quantile(values, q)) if values.size else None

@@ -9,9 +9,9 @@ from phuma.core.robot_metrics import DIRECTION_LIMIT, HEIGHT_LIMIT, MARGIN, POSI
 from phuma.core.rotations import Array
 
 
-def percent(passed: Array) -> float:
-    """Return the share that passed; 100 where there is nothing to judge."""
-    return 100.0 * float(np.mean(passed)) if np.size(passed) else 100.0
+def percent(passed: Array) -> float | None:
+    """Return the share that passed; None, which is unknown, where there is nothing to judge."""
+    return 100.0 * float(np.mean(passed)) if np.size(passed) else None
 
 
 def position_errors(robot: Array, human: Array) -> Array:
@@ -25,18 +25,18 @@ def direction_errors(robot: Array, human: Array) -> Array:
     return np.degrees(np.arccos(cosine))
 
 
-def fidelity(positions: Array, directions: Array) -> float:
+def fidelity(positions: Array, directions: Array) -> float | None:
     """Return the share of frames with a mean position error below 10 cm and a mean direction error below 10 degrees."""
     return percent((positions.mean(axis=1) < POSITION_LIMIT) & (directions.mean(axis=1) < DIRECTION_LIMIT))
 
 
-def strict_fidelity(positions: Array, directions: Array) -> float:
+def strict_fidelity(positions: Array, directions: Array) -> float | None:
     """Return the share of frames in which every joint and every link is within the limits of `fidelity`."""
     near = (positions < POSITION_LIMIT).all(axis=1)
     return percent(np.asarray(near & (directions < DIRECTION_LIMIT).all(axis=1)))
 
 
-def sample_fidelity(positions: Array, directions: Array) -> float:
+def sample_fidelity(positions: Array, directions: Array) -> float | None:
     """Return the share of samples (joint or link, frame) within their limits."""
     return percent(np.concatenate([positions < POSITION_LIMIT, directions < DIRECTION_LIMIT], axis=1))
 
@@ -51,7 +51,7 @@ def beyond_limits(joint_pos: Array, fps: float, lower: Array, upper: Array, velo
     return beyond
 
 
-def feasibility(joint_pos: Array, fps: float, lower: Array, upper: Array, velocity_limit: Array) -> float:
+def feasibility(joint_pos: Array, fps: float, lower: Array, upper: Array, velocity_limit: Array) -> float | None:
     """Return the share of frames in which no joint is beyond its limits."""
     return percent(~np.any(beyond_limits(joint_pos, fps, lower, upper, velocity_limit), axis=1))
 
@@ -68,12 +68,12 @@ def range_use(joint_pos: Array, lower: Array, upper: Array) -> Array:
     return 100.0 * np.maximum(low, high)
 
 
-def non_floating(heights: Array, contact: Array) -> float:
+def non_floating(heights: Array, contact: Array) -> float | None:
     """Return the share of contact samples with the sole at most 1 cm above the ground; heights and contact (T, 4)."""
     return percent(heights[in_contact(contact)] <= HEIGHT_LIMIT)
 
 
-def non_penetration(heights: Array, contact: Array) -> float:
+def non_penetration(heights: Array, contact: Array) -> float | None:
     """Return the share of contact samples with the sole at most 1 cm below the ground."""
     return percent(heights[in_contact(contact)] >= -HEIGHT_LIMIT)
 
@@ -101,6 +101,20 @@ def is_skating(slip: Array) -> Array:
     return slip >= SLIP_LIMIT
 
 
-def non_skating(soles: Array, contact: Array, fps: float) -> float:
+def non_skating(soles: Array, contact: Array, fps: float) -> float | None:
     """Return the share of steps in contact that do not skate."""
     return percent(~is_skating(slip_speeds(soles, contact, fps)))
+
+
+def fastest(points: Array, fps: float) -> Array:
+    """Return (T,) m/s: the speed of the fastest of points (T, P, 3) to the next frame; the last frame has that of the
+    one before, and a single frame none, which is nan."""
+    speed = np.linalg.norm(np.diff(points, axis=0), axis=-1).max(axis=1) * fps
+    return np.concatenate([speed, speed[-1:]]) if len(speed) else np.full(len(points), np.nan)
+
+
+def joint_speed(joint_pos: Array, fps: float, velocity_limit: Array) -> float | None:
+    """Return the greatest speed of any joint in percent of its limit; None of a single frame."""
+    if len(joint_pos) < 2:
+        return None
+    return 100.0 * float(np.max(np.abs(np.diff(joint_pos, axis=0)) * fps / velocity_limit))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,8 +11,7 @@ import numpy as np
 from phuma.contacts.speed import release_fast
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
-from phuma.core.metric import number_beside, quantity
-from phuma.core.robot_metrics import FIVE, ROBOT_METRICS
+from phuma.core.robot_metrics import flags_of
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError
 from phuma.retargeting.baselines import BASELINES, baseline
@@ -24,8 +22,7 @@ from phuma.retargeting.target import Target, make_target
 from phuma.robots.robot import Robot
 
 METHODS = (*BASELINES, *FAMILY)
-FLAGGED = dict.fromkeys(FIVE, 80.0) | {"feasibility": 100.0, "self_penetration": 0.0, "stance_roll_deg": 1.0}
-"""Metrics that are flagged on the bad side of these values; a single frame beyond limits or inside itself is told"""
+NOT_SETTLED = "the solver stopped before it had settled"
 
 
 def retarget_motion(
@@ -50,7 +47,7 @@ def retarget_motion(
         "method": method,
         "scale": target.scale,
         "steps": solution.steps,
-        "flags": flags(scores, solution.converged),
+        "flags": [*([] if solution.converged else [NOT_SETTLED]), *flags_of(scores)],
         "metrics": scores,
     }
     return replace(out, report=report, solve_seconds=seconds)
@@ -63,13 +60,3 @@ def _solve(
         return solve(target, release_fast(motion, contact, cfg.contact_speed).ratio, robot, FAMILY[method], cfg)
     nothing_held = np.zeros_like(contact.ratio)
     return Solution(baseline(method)(motion, contact, robot), nothing_held, 0, True)
-
-
-def flags(scores: Mapping[str, float], converged: bool) -> list[str]:
-    """What somebody should know before using this motion, in words; empty when all is well."""
-    out = [] if converged else ["the solver stopped before it had settled"]
-    for name, limit in FLAGGED.items():
-        metric, value = ROBOT_METRICS[name], scores.get(name, limit)
-        if value != limit and not metric.passes(value, limit):
-            out.append(f"{name} {quantity(number_beside(value, limit), metric.unit)}")
-    return out

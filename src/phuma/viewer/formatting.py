@@ -41,6 +41,11 @@ def score(value: float | None) -> str:
     return text if text != "100.0" or value >= 100 else f"{min(value, 99.99):.2f}"
 
 
+def percentage(value: float | None) -> str:
+    """Return a score as in `99.2 %`; a dash for one that is unknown."""
+    return score(value) if value is None else f"{score(value)} %"
+
+
 def decimal(value: float) -> str:
     """Return a number with its three leading digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

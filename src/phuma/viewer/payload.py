@@ -46,7 +46,7 @@ def payload_of(show: Show, choices: Sequence[Choice]) -> dict[str, Any]:
                 "id": p.id,
                 "title": p.title,
                 "colour": colours[p.id],
-                "scores": [[name, f"{formatting.score(value)} %"] for name, value in p.scores.items()],
+                "scores": [[name, formatting.percentage(value)] for name, value in p.scores.items()],
                 "flags": list(p.flags),
             }
             for p in show

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from phuma.core.dataset_summary import Histogram, RobotSummary, WorstClip
-from phuma.core.robot_metrics import MAIN
+from phuma.core.robot_metrics import MAIN, ROBOT_METRICS
 from phuma.viewer.charts import NARROW, bar, histogram, legend
 from phuma.viewer.formatting import count, decimal, listed, score
 from phuma.viewer.html import Html, h
@@ -23,11 +23,13 @@ def five_tiles(robot: RobotSummary, named: bool, explained: bool) -> Html:
     tiles = []
     for metric in MAIN:
         value = robot.five.get(metric.name)
-        figure = h("div", score(value), h("small", "%"), class_="big")
+        figure = h("div", score(value), None if value is None else h("small", "%"), class_="big")
         meter = bar([((value or 0) / 100, "kept")], "track meter")
+        missing = robot.clips - robot.known.get(metric.name, robot.clips)
+        unknown = h("div", f"unknown in {count(missing, 'clip')}", class_="note") if missing else None
         note = h("div", metric.about, class_="note") if explained else None
-        tiles.append(h("div", h("div", metric.label), figure, meter, note, class_="card", title=metric.about))
-    return h("div", h("h3", robot.name) if named else None, h("div", tiles, class_="five"))
+        tiles.append(h("div", h("div", metric.label), figure, meter, unknown, note, class_="card", title=metric.about))
+    return h("div", h("h3", robot.name) if named else None, h("div", tiles, class_="five"), _flags(robot))
 
 
 def robot_sections(robots: Sequence[RobotSummary], pictures: Mapping[tuple[str, str], Html]) -> list[Html]:
@@ -41,7 +43,6 @@ def robot_sections(robots: Sequence[RobotSummary], pictures: Mapping[tuple[str, 
             h("div", [_score_card(data) for data in robot.histograms], class_="five"),
             h("h3", "What else was measured"),
             _beside(robot),
-            *_flags(robot),
             h("h3", "The worst clips by each metric"),
             *_perfect(robot),
             legend(FIGURE),
@@ -68,15 +69,21 @@ def _beside(robot: RobotSummary) -> Html:
     return h("div", h("table", h("tr", h("th", "measure"), heads), rows), class_="scroll")
 
 
-def _flags(robot: RobotSummary) -> list[Html]:
-    if not robot.flags:
-        return []
-    flags = "; ".join(f"{flag.replace('_', '-')} ({count(n, 'clip')})" for flag, n in robot.flags[:12])
-    return [h("p", f"Remarks of retargeting: {flags}.")]
+def _flags(robot: RobotSummary) -> Html:
+    """Return what there is to know beside the five metrics: clips that have all of them at 100 % may be impossible."""
+    flags = "; ".join(f"{_flag(word)} ({count(n, 'clip')})" for word, n in robot.flags[:12])
+    said = f" are flagged: {flags}." if flags else " are flagged."
+    return h("p", f"{robot.flagged:,} of {count(robot.clips, 'clip')} on {robot.name}{said}")
+
+
+def _flag(word: str) -> str:
+    """Return a flag's word with what it is about."""
+    return f"{word}: {ROBOT_METRICS[word].label}" if word in ROBOT_METRICS else word
 
 
 def _perfect(robot: RobotSummary) -> list[Html]:
-    names = [LABELS[name] for name in LABELS if not robot.worst.get(name)]
+    everywhere = [name for name in LABELS if robot.known.get(name) == robot.clips]
+    names = [LABELS[name] for name in everywhere if not robot.worst.get(name)]
     return [h("p", f"Every clip reaches 100 % in {listed(names)}.")] if names else []
 
 

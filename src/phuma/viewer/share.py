@@ -7,7 +7,7 @@ from pathlib import Path
 
 from phuma.io.atomic import write_atomic
 from phuma.viewer import style
-from phuma.viewer.formatting import score
+from phuma.viewer.formatting import percentage
 from phuma.viewer.html import Html, h
 from phuma.viewer.session import start_viser
 from phuma.viewer.show import Performer, Show
@@ -60,7 +60,11 @@ def about(show: Show) -> Html:
     if show.kept is not None:
         verdict = h("div", show.verdict or ("kept" if show.kept else "rejected"), class_="good" if show.kept else "bad")
     robots = [
-        [h("div", h("span", class_="dot", style=f"background:{colour}"), p.title), _table(_scores(p))]
+        [
+            h("div", h("span", class_="dot", style=f"background:{colour}"), p.title),
+            _table(_scores(p)),
+            [h("div", flag, class_="bad") for flag in p.flags],
+        ]
         for p, colour in zip(show, style.PERFORMERS * len(show.performers))
     ]
     all_of_it = [
@@ -75,7 +79,7 @@ def about(show: Show) -> Html:
 
 
 def _scores(performer: Performer) -> list[tuple[str, str]]:
-    return [(name, f"{score(value)} %") for name, value in performer.scores.items()]
+    return [(name, percentage(value)) for name, value in performer.scores.items()]
 
 
 def _table(rows: Sequence[tuple[str, str]]) -> Html:

@@ -58,8 +58,8 @@ class Performer:
     slips: Array
     """(T, 4) bool: whether a sole slides although it should be in contact"""
     tracks: tuple[Track, ...] = ()
-    scores: Mapping[str, float] = field(default_factory=dict)
-    """Scores in percent, by the metric's name"""
+    scores: Mapping[str, float | None] = field(default_factory=dict)
+    """Scores in percent, by the metric's name; None where one is unknown"""
     flags: tuple[str, ...] = ()
     ghost: bool = False
     """Whether it is drawn pale and without marks, as the reference of another performer"""

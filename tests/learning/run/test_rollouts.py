@@ -57,6 +57,21 @@ class Clumsy(Still):
         return super().act(observation, features) + np.float32(20) * (np.arange(len(observation["goal"])) == 0)[:, None]
 
 
+class Broken(Still):
+    """One of its robots, that with the shortest motion, is told nonsense for one joint from some step on."""
+
+    def __init__(self, after, value):
+        super().__init__()
+        self.left, self.value = after, value
+
+    def act(self, observation, features):
+        action = super().act(observation, features)
+        self.left -= 1
+        if self.left < 0:
+            action[0, 3] = self.value
+        return action
+
+
 @pytest.fixture(scope="module")
 def small(g1):
     return library(g1)
@@ -92,6 +107,22 @@ def test_each_motion_is_tried_from_its_first_frame_to_its_last(tried, small, g1)
         np.testing.assert_allclose(rollout.joint_pos[0], motion.joint_pos[0], atol=1e-6)
         np.testing.assert_allclose(rollout.joint_pos[10], motion.joint_pos[10], atol=0.05)
         np.testing.assert_allclose(rollout.root_pos, motion.root_pos, atol=0.05)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("after", [0, 7])
+def test_an_action_that_is_not_finite_ends_its_rollout_alone_and_is_named(tried, g1, after, value):
+    found = {name: rollouts[0] for name, rollouts in tried(Broken(after, value), events=EXACT).items()}
+    faulty = found.pop("brief")
+    assert len(faulty) == faulty.terminated_at == after + 1
+    assert faulty.fault == (
+        f"at control step {after + 1} ({after / 50:.2f} s) its output `action` is {value} for left_knee_joint; "
+        "actions have to be finite"
+    )
+    score = judge(faulty, small_motions(g1)["brief"], g1)
+    assert (score.successful, score.reason, score.fault) == (False, "faulty", faulty.fault)
+    unharmed = tried(Still(), events=EXACT)
+    assert all(rollout.fault is None and alike(rollout, unharmed[name][0]) for name, rollout in found.items())
 
 
 def test_who_follows_the_motion_is_judged_a_success(tried, g1):

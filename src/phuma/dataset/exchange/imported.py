@@ -22,6 +22,8 @@ LIMITS = ((1000.0, "metres"), (np.inf, ""), (4 * np.pi, "radians"))
 """Largest values of root positions, quaternions and joint angles, with units: more is another unit, or no motion"""
 HIGHEST = 10.0
 """Height in m that a root may be above or below the ground, which is z = 0"""
+OVERTURNED = -0.3
+"""Mean height of the root's up axis below which a robot is upside down, and not only lying, at 0"""
 UNIT_TOLERANCE = 0.01
 """Difference from 1 that a quaternion's length may have: files hold few digits"""
 
@@ -107,7 +109,7 @@ def _rotations(name: str, raw: Array, quaternions: Literal["xyzw", "wxyz"]) -> A
     raw = raw / length[:, None]
     if quaternions == "wxyz":
         return raw
-    if _uprightness(to_wxyz(raw)) < 0 and _uprightness(raw) > 0.5:
+    if _uprightness(to_wxyz(raw)) < OVERTURNED and _uprightness(raw) > 0.5:
         raise PhumaError(
             f"{name} turns the robot upside down when read as xyzw, as this layout has it, and upright as wxyz: "
             "its quaternions are in another order"

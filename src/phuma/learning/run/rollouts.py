@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def roll_out(
     seed: int = 0,
 ) -> Iterator[Rollout]:
     """Yield rollouts of all motions of the library, `episodes` of each; `simulation(E)` makes a simulator of E
-    environments.
+    environments. An action that is not finite ends its rollout, whose `fault` says so.
 
     Motions of like length are simulated together, so the order is not the library's."""
     order = np.argsort([len(motion) for motion in library.motions], kind="stable")
@@ -60,6 +60,7 @@ def _together(
     first, last = references.first[indices], references.last[indices]
     path: list[Array] = []
     ended = np.full(len(clips), NEVER)
+    faults: dict[int, str] = {}
 
     def note(
         frames: Array, failed: Array
@@ -71,8 +72,12 @@ def _together(
     env = TrackingEnv(library.robot, simulation, task, references, lambda rows: first[rows], rng, events, note, steps)
     path.append(to_numpy(simulation.qpos).astype(np.float32))
     observation = env.observe()
-    while ((ended == NEVER) & (last - first >= len(path))).any():
-        observation = env.step(policy.act(observation, env.references.features)).observation
+    while (running := (ended == NEVER) & (last - first >= len(path))).any():
+        action = policy.act(observation, env.references.features)
+        for row in np.flatnonzero(running & ~np.isfinite(action).all(axis=1)).tolist():
+            faults[row], ended[row] = _fault(action[row], len(path), library.robot.joint_names), len(path)
+        # The others go on, in one simulation with it.
+        observation = env.step(np.where(np.isfinite(action), action, np.zeros_like(action))).observation
     out = []
     for e, clip in enumerate(clips):
         frames = min(int(ended[e]), int(last[e] - first[e]) + 1)  # the state of a termination may be non-finite
@@ -80,6 +85,17 @@ def _together(
         robot = library.robot
         root_pos, root_quat, joint_pos = split_qpos(np.stack([qpos[e] for qpos in path[:frames]]))
         root_quat = root_quat / np.linalg.norm(root_quat, axis=1, keepdims=True)
-        arrays = root_pos, root_quat, joint_pos
-        out.append(Rollout(robot.name, robot.joint_names, CONTROL_RATE, *arrays, library.names[clip], struck))
+        arrays, about = (root_pos, root_quat, joint_pos), (library.names[clip], struck, faults.get(e))
+        out.append(Rollout(robot.name, robot.joint_names, CONTROL_RATE, *arrays, *about))
     return out
+
+
+def _fault(action: Array, step: int, joint_names: Sequence[str]) -> str:
+    """Return what is wrong with an action (N,) that is not finite."""
+    wrong = np.flatnonzero(~np.isfinite(action))
+    first = wrong[0]
+    others = f", and {len(wrong) - 1} more of {len(action)}" if len(wrong) > 1 else ""
+    return (
+        f"at control step {step} ({(step - 1) / CONTROL_RATE:.2f} s) its output `action` is {action[first]} for "
+        f"{joint_names[first]}{others}; actions have to be finite"
+    )

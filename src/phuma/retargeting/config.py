@@ -21,6 +21,8 @@ class Loss(Enum):
     """Soles at rest while they stand"""
     COLLISION = "collision"
     """Links apart from each other"""
+    DYNAMICS = "dynamics"
+    """Forces that the ground can give: a pass of its own after the others"""
 
 
 _SINK = frozenset({Loss.FIDELITY})
@@ -34,6 +36,7 @@ FAMILY: Mapping[str, frozenset[Loss]] = {
     "sink+ground": _GROUND,
     "physink": _PHYSINK,
     "physink+collision": _PHYSINK | {Loss.COLLISION},
+    "physink+dynamics": _PHYSINK | {Loss.COLLISION, Loss.DYNAMICS},
 }
 """The losses of each method"""
 DEFAULT_METHOD = "physink+collision"

@@ -50,7 +50,7 @@ def retarget_motion(
         "method": method,
         "scale": target.scale,
         "steps": solution.steps,
-        "flags": flags(scores, solution.converged),
+        "flags": flags(scores, solution),
         "metrics": scores,
     }
     return replace(out, report=report, solve_seconds=seconds)
@@ -65,9 +65,11 @@ def _solve(
     return Solution(baseline(method)(motion, contact, robot), nothing_held, 0, True)
 
 
-def flags(scores: Mapping[str, float], converged: bool) -> list[str]:
+def flags(scores: Mapping[str, float], solution: Solution) -> list[str]:
     """What somebody should know before using this motion, in words; empty when all is well."""
-    out = [] if converged else ["the solver stopped before it had settled"]
+    out = [] if solution.converged else ["the solver stopped before it had settled"]
+    if solution.weakened:
+        out.append("asks for forces that the ground cannot give: to mend that would have cost too much fidelity")
     for name, limit in FLAGGED.items():
         metric, value = ROBOT_METRICS[name], scores.get(name, limit)
         if value != limit and not metric.passes(value, limit):

@@ -107,7 +107,7 @@ def blocks_of(robot: Robot, collision: bool) -> tuple[Block, Block]:
 
 @lru_cache(maxsize=8)
 def whole_block(robot: Robot) -> Block:
-    """Return all unknowns at once, with the robot's own collisions. Joints that move no point of the problem are not in it."""
+    """Return all unknowns at once, but joints that move no point of the problem; links are kept apart."""
     points, capsules = problem_points(robot), capsules_of(robot)
     seen = np.zeros(robot.n_joints, dtype=bool)
     seen[points.joints[points.joints >= 0]] = True

@@ -119,8 +119,8 @@ class DynamicsProblem(Problem):
     def step(self, x: Array, damping: float) -> Array | None:
         """(T, F) the damped step at the x that was evaluated last; None where the matrix is not definite.
 
-        Joints that would leave their range are held on its end and the rest is solved anew: a millimetre in one frame is
-        a tenth of the body's weight, so a step that is merely cut there asks for forces that nobody foresaw.
+        Joints that would leave their range are held on its end and the rest is solved anew: a millimetre in one frame
+        is a tenth of the body's weight, so a step that is merely cut there asks for forces that nothing foretold.
         """
         from scipy.linalg.lapack import dpbtrf, dpbtrs  # takes a while to load: not for `--help`
 
@@ -158,7 +158,7 @@ class Refined(NamedTuple):
 
 
 def refine(clip: Problem, robot: Robot, fps: float, x: Array, w: Weights) -> Refined:
-    """Return x (T, V), PhySINK's solution, with forces that the ground can give, as far as that costs little fidelity."""
+    """Return PhySINK's solution x (T, V) with forces that the ground can give, as far as that costs little fidelity."""
     if len(x) < LEAST_FRAMES:
         return Refined(x, 0, False)
     problem = DynamicsProblem(*(getattr(clip, f.name) for f in fields(Problem)), robot=robot, fps=fps)

@@ -24,6 +24,7 @@ from phuma.retargeting.target import Target, make_target
 from phuma.robots.robot import Robot
 
 METHODS = (*BASELINES, *FAMILY)
+WEAKENED = "asks for forces that the ground cannot give: to mend that would have cost too much fidelity"
 FLAGGED = dict.fromkeys(FIVE, 80.0) | {"feasibility": 100.0, "self_penetration": 0.0, "stance_roll_deg": 1.0}
 """Metrics that are flagged on the bad side of these values; a single frame beyond limits or inside itself is told"""
 
@@ -50,7 +51,7 @@ def retarget_motion(
         "method": method,
         "scale": target.scale,
         "steps": solution.steps,
-        "flags": flags(scores, solution),
+        "flags": flags(scores, solution.converged) + ([WEAKENED] if solution.weakened else []),
         "metrics": scores,
     }
     return replace(out, report=report, solve_seconds=seconds)
@@ -65,11 +66,9 @@ def _solve(
     return Solution(baseline(method)(motion, contact, robot), nothing_held, 0, True)
 
 
-def flags(scores: Mapping[str, float], solution: Solution) -> list[str]:
+def flags(scores: Mapping[str, float], converged: bool) -> list[str]:
     """What somebody should know before using this motion, in words; empty when all is well."""
-    out = [] if solution.converged else ["the solver stopped before it had settled"]
-    if solution.weakened:
-        out.append("asks for forces that the ground cannot give: to mend that would have cost too much fidelity")
+    out = [] if converged else ["the solver stopped before it had settled"]
     for name, limit in FLAGGED.items():
         metric, value = ROBOT_METRICS[name], scores.get(name, limit)
         if value != limit and not metric.passes(value, limit):

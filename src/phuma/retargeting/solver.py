@@ -40,8 +40,7 @@ class Problem:
     def take(self, block: Block, x: Array, reach: int = 2) -> None:
         """Solve for this block from now on; the others stay as x (T, V) has them.
 
-        A term couples unknowns of up to `reach` frames: with 2 an unknown and all of the next frame, with 3 three frames
-        in full.
+        Terms couple up to `reach` frames in full; an unknown is always coupled to itself two frames on.
         """
         frames, size = len(x), len(block.unknowns)
         self._block = block

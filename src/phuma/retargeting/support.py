@@ -35,7 +35,7 @@ class Support(NamedTuple):
     edges: Array
     """(T, MOST, ROWS): what a force of one body weight along an edge gives: force [body weights], moment [body weights
     x metre x MOMENT], and torques of the ankles over their limits [x ANKLE_WEIGHT]"""
-    count: Array
+    amount: Array
     """(T,) int: how many there are"""
 
 

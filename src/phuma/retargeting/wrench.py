@@ -235,8 +235,8 @@ def add_wrench_term(
 ):
     """L_dynamics: weight sum_t phi(y_t), added to gradient (T F,) and band (T F, 3 F); returns it and fills `now`.
 
-    trust (T,) is added to each frame's curvature: the distance is flat inside the cone and steep outside, so that a step
-    is only as good as what keeps it inside. With `judge` it is first updated by how well `before` foretold this pose.
+    trust (T,) is added to each frame's curvature: the distance is flat inside the cone and steep outside, so a step is
+    only as good as what keeps it inside. With `judge` it is first updated by how well `before` foretold this pose.
     """
     frames, bodies, size = len(x), len(masses.mass), len(block.unknowns)
     per_step = fps**2 / GRAVITY
@@ -251,7 +251,7 @@ def add_wrench_term(
         sum_up(tree, masses, posed, centre, t, about, sums)
         needed_wrench(sums, moment, t, about, per_step, now.needed[t])
         now.distance[t] = wrench_distance(
-            support.edges[t], support.count[t], now.needed[t], barrier, now.missing[t], now.curvature[t]
+            support.edges[t], support.amount[t], now.needed[t], barrier, now.missing[t], now.curvature[t]
         )
         cost += weight * now.distance[t]
         if judge:

@@ -3,17 +3,17 @@
     phi(y) = min  |y - G p - e|^2 / 2 + kappa |e| + hinge(ankles) - mu (sum_i log p_i + ...)
             p, e
 
-y is the wrench that a motion needs, G p what forces p > 0 along the edges of friction pyramids give, and e what is given
-up: beyond kappa the distance grows linearly, so that one impossible frame does not bend a whole clip. The barrier keeps
-phi smooth where the cone has edges: with mu to 0 it is half the squared distance. Its dual has as many unknowns as the
+y is the wrench that a motion needs, G p what forces p > 0 along the edges of friction pyramids give, and e what is
+given up: beyond kappa the distance grows linearly, so that one impossible frame does not bend a whole clip. The barrier
+keeps phi smooth where the cone has edges: with mu to 0 it is half the squared distance. Its dual has as many unknowns as the
 wrench has rows, whatever the number of edges,
 
     phi(y) = max  y.r - |r|^2 / 2 + mu sum_i log(-g_i.r) + mu log(kappa^2 - |r|^2) - sum_k h(r_k)
               r
 
 with r the wrench that nothing gives. By the envelope theorem r is the gradient of phi, and the inverse of the dual's
-Hessian is the Hessian of phi. Rows beyond the wrench's six are torques of ankles, which are free up to their limit, 1 in
-units of ANKLE_WEIGHT: h(r) = max_v -w r v + mu log(1 - v^2).
+Hessian is the Hessian of phi. Rows beyond the wrench's six are torques of ankles over their limits, times w =
+ANKLE_WEIGHT; they are free up to the limit: h(r) = max_v -w r v + mu log(1 - v^2).
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def longest_step(edges, count, slack, d):
 
 @compiled
 def wrench_distance(edges, count, y, barrier, missing, curvature):
-    """phi(y) for y (6,); fills missing (6,), its gradient, and curvature (6, 6), its Hessian. By damped Newton steps."""
+    """phi(y) for y (6,), by damped Newton steps; fills missing (6,), its gradient, and curvature (6, 6), its Hessian."""
     r, d, trial, gradient = np.zeros(ROWS), np.empty(ROWS), np.empty(ROWS), np.empty(ROWS)
     hessian, slack = np.empty((ROWS, ROWS)), np.empty(count)
     if count > 0:

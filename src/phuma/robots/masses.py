@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import NamedTuple
 
-import mujoco
 import numpy as np
 
+from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.robots.inverse_dynamics import free_model
 from phuma.robots.robot import Robot
@@ -31,9 +31,7 @@ def masses_of(robot: Robot) -> Masses:
     total = float(model.body_mass[1:].sum())
     second = np.zeros((robot.n_bodies, 3, 3))
     for b in range(robot.n_bodies):  # MuJoCo counts the world as body 0
-        axes, inertia = np.empty(9), model.body_inertia[b + 1]
-        mujoco.mju_quat2Mat(axes, model.body_iquat[b + 1])
-        axes = axes.reshape(3, 3)
+        axes, inertia = rot.to_matrix(model.body_iquat[b + 1]), model.body_inertia[b + 1]
         second[b] = axes @ np.diag(np.maximum(inertia.sum() / 2 - inertia, 0.0)) @ axes.T / total
     return Masses(model.body_mass[1:] / total, model.body_ipos[1:].copy(), second)
 

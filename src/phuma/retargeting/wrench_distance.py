@@ -5,8 +5,8 @@
 
 y is the wrench that a motion needs, G p what forces p > 0 along the edges of friction pyramids give, and e what is
 given up: beyond kappa the distance grows linearly, so that one impossible frame does not bend a whole clip. The barrier
-keeps phi smooth where the cone has edges: with mu to 0 it is half the squared distance. Its dual has as many unknowns as the
-wrench has rows, whatever the number of edges,
+keeps phi smooth where the cone has edges: with mu to 0 it is half the squared distance. Its dual has as many unknowns
+as the wrench has rows, whatever the number of edges,
 
     phi(y) = max  y.r - |r|^2 / 2 + mu sum_i log(-g_i.r) + mu log(kappa^2 - |r|^2) - sum_k h(r_k)
               r
@@ -134,7 +134,7 @@ def longest_step(edges, count, slack, d):
 
 @compiled
 def wrench_distance(edges, count, y, barrier, missing, curvature):
-    """phi(y) for y (6,), by damped Newton steps; fills missing (6,), its gradient, and curvature (6, 6), its Hessian."""
+    """phi(y) for y (6,) by damped Newton steps; fills missing (6,), its gradient, and curvature (6, 6), its Hessian."""
     r, d, trial, gradient = np.zeros(ROWS), np.empty(ROWS), np.empty(ROWS), np.empty(ROWS)
     hessian, slack = np.empty((ROWS, ROWS)), np.empty(count)
     if count > 0:

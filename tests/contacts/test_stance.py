@@ -122,6 +122,21 @@ def test_a_floor_that_moves_and_noise_change_little(moves, fault, strength):
     assert f1 > 0.8, "the paper's labels reach 0.68 of the clean motion"
 
 
+def test_a_floor_that_slides_changes_nothing(moves):
+    """As a treadmill does, or a camera that is carried along."""
+    for made in moves.values():
+        assert agreement(standing(FAULTS["slide"].apply(made.motion, 0.3, 1)), standing(made.motion)) > 0.98
+
+
+@pytest.mark.parametrize("seconds", [0.5, 0.7])
+def test_forces_keep_a_foot_down_that_the_recording_lifts_for_a_moment(seconds):
+    """Soles rise by 3 cm, while the body is never without support: somebody must carry it."""
+    motion = generate("stand", 4.0, 0).motion
+    t = np.clip((np.arange(len(motion)) / motion.fps - 2.0) / seconds, -0.5, 0.5)
+    lifted = motion.root_pos + np.outer(0.03 * np.cos(np.pi * t) ** 2, [0.0, 0.0, 1.0])
+    assert standing(replace(motion, root_pos=lifted)).any(axis=1).all()
+
+
 def test_a_told_ground_is_the_floor(moves):
     made = moves["walk"]
     assert agreement(standing(made.motion, 0.0), standing(made.motion)) > 0.95

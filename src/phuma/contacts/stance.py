@@ -67,13 +67,17 @@ class _Floor:
 
 
 def contacts_that_stand(evidence: Evidence) -> FootContacts:
-    """Return contact ratios of 1 where a heel or toe stands and 0 elsewhere.
+    """Return contact ratios of 1 where a heel or toe stands and 0 elsewhere, with the ratios by height beside them.
 
     A recording of one or two frames has no forces: there they are the contacts by height.
     """
-    if len(evidence.recorded) < FEWEST:
-        by_height = contacts_by_height(evidence)
-        return FootContacts(by_height.mask.astype(float), by_height.fps)
+    by_height = contacts_by_height(evidence)
+    stands = by_height.mask if len(evidence.recorded) < FEWEST else standing(evidence)
+    return FootContacts(stands.astype(float), by_height.fps, by_height.ratio)
+
+
+def standing(evidence: Evidence) -> Array:
+    """Return (T, 4) bool: whether each region stands, in a recording of at least three frames."""
     regions, support = regions_of(evidence), evidence.support
     height = regions.height
     found, common = _first_floor(regions, support, height, evidence.known_ground)
@@ -84,7 +88,7 @@ def contacts_that_stand(evidence: Evidence) -> FootContacts:
             break
         found = _refined(found, regions, height, stands, common, evidence.known_ground is None)
     cost = (bearing + _standing_cost(found, regions, height)) * min(1.0, RATE / regions.fps)
-    return FootContacts(STATES[most_likely(cost, SWITCH)].astype(float), regions.fps)
+    return np.asarray(STATES[most_likely(cost, SWITCH)])
 
 
 def _first_floor(regions: Regions, support: Support, height: Array, known: float | None) -> tuple[_Floor, float]:

@@ -161,14 +161,14 @@ def main() -> None:
     save(
         "contacts",
         "How well contacts are found",
-        f"{count} generated people of each type and half, {SECONDS:g} s. `paper`: by height alone. `carrying`: those of "
-        "them whose soles are near the floor that carries and slower than 1 m/s. `stance`: by height, speed and forces, "
-        "over time. Percent of the samples (region, frame): of those found, how many truly stand with all of the region; "
-        f"of those that stand, how many are found; of those found, how many truly touch (within {1000 * TOUCHING:g} mm, "
-        "as a heel that strikes). F1 is the harmonic mean of the first two.",
+        f"{count} generated people of each type and half, {SECONDS:g} s. `paper`: by height alone. `carrying`: those "
+        "of them whose soles are near the floor that carries and slower than 1 m/s. `stance`: by height, speed and "
+        "forces, over time. Percent of the samples (region, frame): of those found, how many truly stand with all of "
+        "the region; of those that stand, how many are found; of those found, how many truly touch (within "
+        f"{1000 * TOUCHING:g} mm, as a heel that strikes). F1 is the harmonic mean of the first two.",
         *(part for half, own in people.items() for part in (f"## Seeds {half}", truth_table(own))),
-        "## Faults\n\nMean F1 of the types, in brackets of walks, against the truth of the clean motion (where a person "
-        "floats, that is unfair to all):",
+        "## Faults\n\nMean F1 of the types, in brackets of walks, against the truth of the clean motion (where a "
+        "person floats, that is unfair to all):",
         fault_table(people),
         "## CMU recordings\n\nClips that preset `dynamic` keeps: of regions in contact, how many are slower than "
         "0.15 m/s; how often a second one of the four begins or ends; and frames with a force of 0.8 body weights or "

@@ -81,8 +81,8 @@ def main() -> None:
         f"{len(SEEDS)} people of each type, {SECONDS:g} s, preset `paper`. Medians of the metrics, and what failed:",
         markdown(["type", "kept", *metrics, "failed"], verdicts),
         "Contacts against the truth: of the samples (region, frame) that truly stand, how many have a contact ratio "
-        "above 0.5; of those above 0.5, how many truly stand; the same by contacts that stand (`--contacts stance`); and by how much the voted "
-        "ground is too high:",
+        "above 0.5; of those above 0.5, how many truly stand; the same by contacts that stand (`--contacts stance`); "
+        "and by how much the voted ground is too high:",
         markdown(["type", "found, %", "true, %", "found by stance, %", "true, %", "ground, cm"], contacts),
         "Faults, put into every clean motion that is kept: share rejected at three strengths (the curves are in "
         "`docs/images/faults.png`):",

@@ -15,6 +15,7 @@ from typing import Any
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.core.clip import Clip
 from phuma.core.robot_metrics import COMPARED, FIVE
+from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.pipelines.files_to_clips import all_kept_clips, check_reading
 from phuma.pipelines.retarget import retarget
@@ -24,6 +25,8 @@ from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 
 FRAMES = 120  # the cost is given for so many
+PAPER_RULER = ("non_floating", "non_penetration", "non_skating")
+"""Metrics that are also given by the paper's contacts"""
 
 
 @dataclass(frozen=True)
@@ -42,13 +45,14 @@ def main(argv: Sequence[str]) -> int:
         "--methods", nargs="+", default=list(METHODS), metavar="M", help=f"some of {', '.join(METHODS)} (default: all)"
     )
     add_options(parser, CompareCfg, ("robot",))
+    add_options(parser, CurateCfg, ("contacts",))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the table as JSON and nothing else")
     args = parser.parse_args(argv)
     robot = load_robot(from_options(CompareCfg, args).robot)
     read_cfg = from_options(ReadCfg, args)
     check_reading(read_cfg)
-    clips, failed = all_kept_clips(args.sources, read_cfg)
+    clips, failed = all_kept_clips(args.sources, read_cfg, from_options(CurateCfg, args))
     if not clips:
         raise ConfigError(f"no clip to compare on: curation keeps nothing of {', '.join(args.sources)}")
     rows = compare(clips, robot, split_values(args.methods, METHODS, "method"))
@@ -69,14 +73,16 @@ def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list
     with tqdm(total=len(clips) * len(methods), unit="solve", disable=None, file=sys.stderr) as bar:
         for method in methods:
             retarget(clips[0], robot, method)  # compiles, and fills the caches
-            scores, seconds = [], 0.0
+            reports, seconds = [], 0.0
             for clip in clips:
                 motion = retarget(clip, robot, method)
-                scores.append(motion.report["metrics"])
+                reports.append(motion.report)
                 seconds += motion.solve_seconds
                 bar.update()
             frames = sum(len(c.motion) for c in clips)
-            rows.append({"method": method, **combine(scores), "cpu_seconds_per_clip": seconds / frames * FRAMES})
+            by_paper = combine([r["by_paper_contacts"] for r in reports])
+            row = {"method": method, **combine([r["metrics"] for r in reports]), "by_paper_contacts": by_paper}
+            rows.append(row | {"cpu_seconds_per_clip": seconds / frames * FRAMES})
     return rows
 
 
@@ -90,7 +96,13 @@ def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
         shown = [f"{row[n]:.2f}" for n in FIVE], [f"{row[n]:.2f}" for n in COMPARED]
         cells = [row["method"], *shown[0], f"{row['cpu_seconds_per_clip']:.3f}", *shown[1]]
         lines.append("".join(_cell(i, cell) for i, cell in enumerate(cells)))
+    lines.append("by the paper's contacts, by height: " + ", ".join(PAPER_RULER))
+    lines += ["".join(_cell(i, c) for i, c in enumerate(_paper_cells(row))) for row in rows]
     return "\n".join(lines)
+
+
+def _paper_cells(row: dict[str, Any]) -> list[str]:
+    return [row["method"], *(f"{row['by_paper_contacts'][name]:.2f}" for name in PAPER_RULER)]
 
 
 def _cell(column: int, text: str) -> str:

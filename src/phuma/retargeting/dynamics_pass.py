@@ -64,7 +64,7 @@ class DynamicsProblem(Problem):
         """Begin at x (T, V): the soles that stand can give what they can where they are now."""
         self.take(whole_block(self.robot), x, reach=3)
         self._masses = masses_of(self.robot)
-        self._support = support_of(self.robot, self._masses, self._posed, self.target.stance)
+        self._support = support_of(self.robot, self._masses, self._posed, self.target.stance, self.fps)
         self._trust = np.full(len(x), FIRST_TRUST)
         self._now, self._before = empty_wrenches(len(x)), empty_wrenches(len(x))
 

@@ -30,8 +30,8 @@ def clean_rows(made: dict[str, list[Synthetic]]) -> tuple[list[list[object]], li
         reasons = ", ".join(f"{n} {name}" for name, n in why.most_common())
         verdicts.append([kind, f"{kept} of {len(clips)}", *medians, reasons])
         true = np.concatenate([p.contact[: len(r.motion)] for p, r in zip(people, results)])
-        by_load = [curate(p.motion, CurateCfg(preset="dynamic")) for p in people]
-        found = [np.concatenate([r.contact.mask for r in own]) for own in (results, by_load)]
+        standing = [curate(p.motion, CurateCfg(contacts="stance")) for p in people]
+        found = [np.concatenate([r.contact.mask for r in own]) for own in (results, standing)]
         ground = float(np.mean([r.ground - p.ground for p, r in zip(people, results)]))
         shares = [[f"{100 * f[true].mean():.1f}", f"{100 * true[f].mean():.1f}"] for f in found]
         contacts.append([kind, *shares[0], *shares[1], f"{100 * ground:+.1f}"])
@@ -81,9 +81,9 @@ def main() -> None:
         f"{len(SEEDS)} people of each type, {SECONDS:g} s, preset `paper`. Medians of the metrics, and what failed:",
         markdown(["type", "kept", *metrics, "failed"], verdicts),
         "Contacts against the truth: of the samples (region, frame) that truly stand, how many have a contact ratio "
-        "above 0.5; of those above 0.5, how many truly stand; the same by preset `dynamic`; and by how much the voted "
-        "ground is too high:",
-        markdown(["type", "found, %", "true, %", "found by dynamic, %", "true, %", "ground, cm"], contacts),
+        "above 0.5; of those above 0.5, how many truly stand; the same by contacts that stand (`--contacts stance`); "
+        "and by how much the voted ground is too high:",
+        markdown(["type", "found, %", "true, %", "found by stance, %", "true, %", "ground, cm"], contacts),
         "Faults, put into every clean motion that is kept: share rejected at three strengths (the curves are in "
         "`docs/images/faults.png`):",
         markdown(["fault", "unit", "slight", "plain", "gross"], named),

@@ -105,9 +105,9 @@ def prepare(phuma: Program) -> Items:
 
 
 def mirrored(phuma: Program) -> Items:
-    options = ("--mirror", "--contact-speed", 1)
+    options = ("--mirror", "--contacts", "stance")
     phuma("build", "synth", "faults", "--robot", *ROBOTS, *options, "--out", "mirrored")
-    return {"build synth, paper, mirrored, contact speed": of_dataset(phuma.folder / "mirrored")}
+    return {"build synth, paper, mirrored, contacts that stand": of_dataset(phuma.folder / "mirrored")}
 
 
 def recorded(phuma: Program) -> Items:

@@ -34,7 +34,7 @@ def damping_ratio(share: float) -> float:
 
 def ankle_speed(share: float, steps: int, same_stiffness: bool) -> float:
     """rad/s, mean over ankles, robots and control steps. The floor's stiffness goes as 1 / (time constant z)^2."""
-    library, _ = library_of_motions((("stand", 0),), "physink+collision@1")
+    library, _ = library_of_motions((("stand", 0),), "physink+collision:dynamic")
     references, robot = expand(library, [0], Task(())), library.robot
     start = np.linspace(0, len(references) - LAST - 1, ROBOTS).astype(int)
     simulation = MujocoSimulation(robot, ROBOTS, steps)

@@ -31,8 +31,7 @@ MANY = tuple(
 )
 UNSEEN = tuple((kind, seed) for kind, _ in MANY[::2] for seed in (11, 12))
 METHODS = ("ik", "gmr", "sink", "physink", "physink:dynamic")
-"""Ways of retargeting; @1: a foot that the human moves at 1 m/s or faster is not held to stand; :dynamic: contacts by
-that preset of curation, which are the same in a squat"""
+"""Ways of retargeting; :dynamic: contacts by that preset of curation, which are the same in a squat"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Training:
     """type and seed of each"""
     steps: int
     seed: int = 0
-    method: str = "physink+collision@1"
+    method: str = "physink+collision:dynamic"
     unseen: tuple[tuple[str, int], ...] = ()
     """motions that it is judged by besides"""
     episodes: int = 32
@@ -183,11 +182,10 @@ def library_of_motions(motions: tuple[tuple[str, int], ...], method: str) -> tup
     from phuma.synth import generate
 
     robot, (name, _, preset) = load_robot("g1"), method.partition(":")
-    name, _, speed = name.partition("@")
     made = {}
     for kind, seed in motions:
         curation = curate(generate(kind, seed=seed).motion, CurateCfg(preset=preset or "paper"))
-        made[f"{kind}_{seed}"] = retarget(curation, robot, name, float(speed) if speed else None), kind
+        made[f"{kind}_{seed}"] = retarget(curation, robot, name), kind
     return library_of(robot, ((name, motion, kind) for name, (motion, kind) in made.items())), made
 
 

@@ -76,6 +76,9 @@ def test_compare_prints_the_agreed_object(capsys, recording):
         assert row["cpu_seconds_per_clip"] > 0
         for name in ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skating"):
             assert 0 <= row[name] <= 100
+        # Preset paper has the paper's contacts: both rulers are one.
+        for name in ("non_floating", "non_penetration", "non_skating"):
+            assert row["by_paper_contacts"][name] == row[name]
     assert physink["non_skating"] > sink["non_skating"]
 
 
@@ -143,10 +146,23 @@ def test_a_motion_whose_five_are_perfect_is_not_called_so_where_its_feet_leap(ca
     assert f"physink: {row['flagged']} of 2 clips are flagged: " in table
 
 
+def test_contacts_that_stand_are_kept_and_the_papers_ruler_counts_low_swing_feet(capsys, recording):
+    args = (recording, "--methods", "physink", "--contacts", "stance")
+    code, out, _ = run(capsys, "compare", *args, "--json")
+    assert code == 0
+    (row,) = json.loads(out)["methods"]
+    assert row["non_skating"] > 99
+    assert row["by_paper_contacts"]["non_skating"] < 90
+    code, out, _ = run(capsys, "compare", *args)
+    assert code == 0
+    assert f"{row['by_paper_contacts']['non_skating']:.2f}" in out.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     ("args", "says"),
     [
         (["--robot", "g2"], "g1, h1_2"),
+        (["--contacts", "magic"], "unknown contacts 'magic'; there are: stance, paper"),
         (["--method", "magic"], "unknown method 'magic'; there are: ik, gmr, sink"),
     ],
 )

@@ -314,6 +314,8 @@ def test_ctrl_c_ends_with_a_checkpoint_that_loads(dataset, tmp_path):
         ({"method": "physink+collision", "contact_speed": None, "curate": {"preset": "paper"}}, True),
         ({"method": "physink+collision", "contact_speed": None, "curate": {"preset": "dynamic"}}, False),
         ({"method": "gmr", "contact_speed": None}, False),
+        ({"method": "physink+collision", "curate": {"preset": "paper", "contacts": "stance"}}, False),
+        ({"method": "physink+collision", "curate": {"preset": "dynamic", "contacts": "paper"}}, True),
         ({}, False),
     ],
 )

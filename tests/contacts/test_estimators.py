@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 
-from phuma.body import open_body
-from phuma.contacts.carrying import contacts_that_carry
 from phuma.contacts.evidence import Evidence
 from phuma.contacts.height import contact_ratios, contacts_by_height
-from phuma.contacts.speed import BONES, release_fast
+from phuma.contacts.stance import contacts_that_stand
 from phuma.core.foot_contacts import FootContacts
 from phuma.curation import PRESETS, CurateCfg, curate
-from phuma.curation.pipeline import CONTACTS
+from phuma.curation.config import CONTACTS, PRESET_CONTACTS
+from phuma.errors import ConfigError
 from phuma.synth import generate
-from tests.motions import smooth_motion
 
 BAND = 0.025
 
@@ -26,16 +24,31 @@ def kick():
     return generate("kick", 4.0, 1).motion
 
 
-def test_every_preset_has_its_estimator():
-    assert set(CONTACTS) == set(PRESETS)
+def test_every_preset_has_its_contacts():
+    assert set(PRESET_CONTACTS) == set(PRESETS)
+    assert {p: CurateCfg(preset=p).estimator for p in PRESETS} == {"paper": "paper", "dynamic": "stance"}
+    for preset in PRESETS:
+        for name in CONTACTS:
+            assert CurateCfg(preset=preset, contacts=name).resolved["contacts"] == name
+    with pytest.raises(ConfigError, match="unknown contacts 'magic'; there are: stance, paper"):
+        CurateCfg(contacts="magic")
+
+
+@pytest.mark.parametrize("name", CONTACTS)
+def test_a_recordings_contacts_are_its_estimators(kick, name, monkeypatch):
+    """An estimator of one's own takes one line."""
+    monkeypatch.setitem(CONTACTS, name, lambda e: FootContacts(np.full((len(e.motion), 4), 0.25), e.motion.fps))
+    clip = curate(kick, CurateCfg(contacts=name)).clips[0]
+    np.testing.assert_array_equal(clip.contact.ratio, 0.25)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_recordings_contacts_are_its_estimators(kick, preset, monkeypatch):
-    """An estimator of one's own takes one line."""
-    monkeypatch.setitem(CONTACTS, preset, lambda e: FootContacts(np.full((len(e.motion), 4), 0.25), e.motion.fps))
-    clip = curate(kick, CurateCfg(preset=preset)).clips[0]
-    np.testing.assert_array_equal(clip.contact.ratio, 0.25)
+def test_verdicts_do_not_depend_on_the_contacts_that_are_asked_for(kick, preset):
+    found = {name: curate(kick, CurateCfg(preset=preset, contacts=name)) for name in CONTACTS}
+    assert found["stance"].verdict == found["paper"].verdict
+    assert found["stance"].ground == found["paper"].ground
+    np.testing.assert_array_equal(found["stance"].contact.paper, found["paper"].contact.ratio)
+    assert (found["stance"].contact.mask != found["paper"].contact.mask).any()
 
 
 def test_by_height_a_told_ground_is_taken_and_else_the_vote(kick):
@@ -47,38 +60,14 @@ def test_by_height_a_told_ground_is_taken_and_else_the_vote(kick):
         np.testing.assert_array_equal(contacts_by_height(evidence).ratio, contact_ratios(above, BAND))
 
 
-def test_only_regions_with_a_corner_that_carries_keep_their_contact(kick):
-    evidence = evidence_of(kick)
-    by_height, found = contacts_by_height(evidence).ratio, contacts_that_carry(evidence).ratio
-    carrying = evidence.support.soles.carrying(evidence.support.floor)
-    can = np.stack([carrying[:, 4 * r : 4 * r + 4].any(axis=1) for r in range(4)], axis=1)
-    assert ((by_height > 0) & ~can).any()
-    np.testing.assert_array_equal(found, np.where(can, by_height, 0.0))
+def test_ratios_by_height_stand_beside_what_stands(kick):
+    by_height, found = contacts_by_height(evidence_of(kick)), contacts_that_stand(evidence_of(kick))
+    np.testing.assert_array_equal(found.paper, by_height.ratio)
+    np.testing.assert_array_equal(by_height.paper, by_height.ratio)
+    assert (by_height.mask & ~found.mask).any()
 
 
 def test_contacts_by_height_need_no_forces(kick):
     evidence = evidence_of(kick)
     contacts_by_height(evidence)
     assert not {"light", "support"} & set(vars(evidence))
-
-
-def test_regions_that_move_fast_before_or_after_a_frame_are_released():
-    motion, speed = smooth_motion(open_body(), frames=40, seed=2), 2.0
-    contact = FootContacts(np.random.default_rng(0).uniform(0.2, 1.0, (40, 4)), motion.fps)
-    found = release_fast(motion, contact, speed).ratio
-    place = motion.pose.position[:, BONES, :2]
-    released = 0
-    for t in range(40):
-        for r in range(4):
-            near = [n for n in (t - 1, t + 1) if 0 <= n < 40]
-            fast = any(np.linalg.norm(place[n, r] - place[t, r]) * motion.fps >= speed for n in near)
-            assert found[t, r] == (0.0 if fast else contact.ratio[t, r])
-            released += fast
-    assert 0 < released < 160
-
-
-def test_an_infinite_speed_and_a_single_frame_release_nothing():
-    motion = smooth_motion(open_body(), frames=5)
-    contact = FootContacts(np.ones((5, 4)), motion.fps)
-    np.testing.assert_array_equal(release_fast(motion, contact, np.inf).ratio, 1.0)
-    np.testing.assert_array_equal(release_fast(motion.frames(0, 1), contact.frames(0, 1), 0.0).ratio, 1.0)

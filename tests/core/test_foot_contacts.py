@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import phuma
 from phuma.core.foot_contacts import FootContacts, feet_in_contact, in_contact
+from phuma.errors import PhumaError
 
 RATIO = np.array([[0.6, 0.0, 0.0, 0.0], [0.0, 0.5, 0.0, 0.51], [0.0, 0.0, 0.01, 0.0], [0.0, 0.0, 0.0, 0.0]])
 
@@ -24,6 +26,19 @@ def test_a_foot_stands_when_its_heel_or_its_toe_does():
 
 def test_who_is_airborne_touches_the_ground_with_no_point_at_all():
     np.testing.assert_array_equal(FootContacts(RATIO, 30.0).airborne, [False, False, False, True])
+
+
+def test_both_rulers_are_cut_and_mirrored_together():
+    both = FootContacts(RATIO[::-1], 30.0, RATIO)
+    np.testing.assert_array_equal(both.airborne, FootContacts(RATIO, 30.0).airborne)
+    np.testing.assert_array_equal(both.frames(1, 3).paper, RATIO[1:3])
+    np.testing.assert_array_equal(both.mirror().paper, RATIO[:, [2, 3, 0, 1]])
+    np.testing.assert_array_equal(both.mirror().ratio, RATIO[::-1][:, [2, 3, 0, 1]])
+    np.testing.assert_array_equal(FootContacts(RATIO, 30.0).mirror().paper, RATIO[:, [2, 3, 0, 1]])
+    with pytest.raises(PhumaError, match="contact ratios by height run from 0 to 2; expected 0 to 1"):
+        FootContacts(RATIO, 30.0, RATIO / 0.3)
+    with pytest.raises(PhumaError, match="foot contacts"):
+        FootContacts(RATIO, 30.0, RATIO[:2])
 
 
 def test_no_other_module_compares_a_contact_ratio_with_a_number():

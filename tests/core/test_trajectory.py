@@ -117,5 +117,5 @@ def test_what_does_not_fit_together_is_refused():
         with pytest.raises(PhumaError, match=r"root_pos holds nan at index \(0, 0\)"):
             replace(path(dtype), root_pos=np.nan * path(dtype).root_pos)
     motion = RobotMotion.of(whole, contact=np.ones((7, 4)), human_joints=None, provenance=Provenance("a", "b"))
-    with pytest.raises(PhumaError, match=r"arrays of a robot motion have \[7, 6\] frames"):
+    with pytest.raises(PhumaError, match=r"arrays of a robot motion have \[7, 6, 7\] frames"):
         replace(motion, contact=motion.contact[1:])

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from phuma.contacts.force import GroundForce
+from phuma.contacts.force import FRICTION, GroundForce
 from phuma.contacts.soles import Soles
 from phuma.curation.dynamic import (
-    FRICTION,
     external_support_force,
     frame_dynamics,
     ground_drift,

@@ -195,21 +195,6 @@ def test_a_recording_may_begin_and_end_in_the_air():
     assert frames.lift[:6].max() < 0.2
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.slow
-def test_feet_that_stand_are_contacts_and_feet_that_swing_low_are_not(kind):
-    """What a generated person truly stands on stays; of what is merely low, the fast goes."""
-    person = generate(kind, 4.0, 0, fps=30.0)
-    by_height, by_load = (curate(person.motion, CurateCfg(preset=p)).contact.ratio for p in ("paper", "dynamic"))
-    kept = by_load > 0
-    assert np.array_equal(by_load[kept], by_height[kept])
-    true = person.contact[: len(by_load)]
-    assert (kept & true).sum() >= 0.995 * ((by_height > 0) & true).sum()
-    if kind in ("walk", "run"):
-        wrong, before = (kept & ~true).sum(), ((by_height > 0) & ~true).sum()
-        assert wrong < 0.8 * before
-
-
 @pytest.mark.parametrize("frames", [4, 6, 8, 20])
 def test_the_shortest_recordings_get_numbers(frames):
     verdict = curate(clean("walk", 0).frames(0, frames), DYNAMIC).clips[0].verdict

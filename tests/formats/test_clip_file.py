@@ -8,7 +8,7 @@ import pytest
 
 from phuma.core.clip import Clip
 from phuma.core.curation_metrics import CURATION_METRICS
-from phuma.curation import curate
+from phuma.curation import CurateCfg, curate
 from phuma.errors import PhumaError, ReadError
 from phuma.formats.clip_file import load_clip, save_clip
 from phuma.io.probe import Probe
@@ -19,7 +19,7 @@ from tests.sources.bvh_files import bvh_text
 
 @pytest.fixture
 def clip() -> Clip:
-    return curate(generate("kick", seconds=4.0, seed=2).motion).clips[0]
+    return curate(generate("kick", seconds=4.0, seed=2).motion, CurateCfg(contacts="stance")).clips[0]
 
 
 def assert_same(a: Clip, b: Clip) -> None:
@@ -27,6 +27,7 @@ def assert_same(a: Clip, b: Clip) -> None:
     np.testing.assert_allclose(a.motion.joint_quat, b.motion.joint_quat, atol=1e-6)
     np.testing.assert_allclose(a.motion.sole_positions(), b.motion.sole_positions(), atol=1e-5)
     np.testing.assert_allclose(a.contact.ratio, b.contact.ratio, atol=1e-6)
+    np.testing.assert_allclose(a.contact.paper, b.contact.paper, atol=1e-6)
     assert a.motion.provenance == b.motion.provenance
     assert a.verdict == b.verdict
     assert (a.motion.fps, a.ground, a.start) == (b.motion.fps, b.ground, b.start)
@@ -84,7 +85,7 @@ def test_a_newer_version_says_how_to_get_the_program_that_reads_it(tmp_path, cli
     with np.load(tmp_path / "a.npz") as data:
         arrays = dict(data) | {"version": np.int64(99)}
     np.savez(tmp_path / "b.npz", **arrays)
-    with pytest.raises(ReadError, match=r"version 99, newer than this program's 2: pip install -U phuma"):
+    with pytest.raises(ReadError, match=r"version 99, newer than this program's 3: pip install -U phuma"):
         load_clip(tmp_path / "b.npz")
 
 
@@ -106,6 +107,17 @@ def rewritten(path, version, measures):
         arrays = dict(data)
     meta = json.loads(str(arrays["meta"])) | {"measures": measures}
     np.savez(path, **arrays | {"version": np.int64(version), "meta": json.dumps(meta)})
+
+
+def test_a_clip_of_version_2_has_one_kind_of_contacts(tmp_path, clip):
+    save_clip(tmp_path / "a.npz", clip)
+    with np.load(tmp_path / "a.npz") as data:
+        assert (data["contact"] != data["contact_paper"]).any()
+        arrays = {name: data[name] for name in data if name != "contact_paper"} | {"version": np.int64(2)}
+    np.savez(tmp_path / "b.npz", **arrays)
+    before = load_clip(tmp_path / "b.npz").contact
+    np.testing.assert_array_equal(before.paper, before.ratio)
+    np.testing.assert_array_equal(before.ratio, clip.contact.ratio)
 
 
 def test_a_clip_of_version_1_is_read_and_its_metrics_have_the_names_of_today(tmp_path, clip):

@@ -15,10 +15,16 @@ def motion():
     return phuma.retarget(phuma.generate("squat", 2.0, 1).motion, "g1", "physink")
 
 
+@pytest.fixture(scope="module")
+def step():
+    """A motion whose contacts are not those by height."""
+    return phuma.retarget(phuma.generate("kick", 2.0, 1).motion, "g1", "sink", contacts="stance")
+
+
 def test_what_is_saved_is_loaded_and_saved_again_the_same(tmp_path, motion):
     save_robot_motion(tmp_path / "a.npz", motion)
     loaded = load_robot_motion(tmp_path / "a.npz")
-    for name in ("root_pos", "root_quat", "joint_pos", "contact", "contact_used", "human_joints"):
+    for name in ("root_pos", "root_quat", "joint_pos", "contact", "contact_paper", "contact_used", "human_joints"):
         np.testing.assert_allclose(getattr(loaded, name), getattr(motion, name), atol=1e-5)
     assert (loaded.robot, loaded.joint_names, loaded.fps) == (motion.robot, motion.joint_names, motion.fps)
     assert loaded.report == motion.report
@@ -52,12 +58,23 @@ def test_the_file_is_as_agreed(tmp_path, motion):
     with np.load(tmp_path / "a.npz", allow_pickle=False) as data:
         frames = len(motion)
         shapes = {"root_pos": (frames, 3), "root_quat": (frames, 4), "joint_pos": (frames, 29), "contact": (frames, 4)}
+        shapes["contact_paper"] = (frames, 4)
         for name, shape in shapes.items():
             assert data[name].shape == shape
             assert data[name].dtype == np.float32
         assert data["human_joints"].shape == (frames, 22, 3)
         assert str(data["robot"]) == "g1"
         assert data["joint_names"].tolist() == list(motion.joint_names)
+
+
+def test_contacts_by_height_are_stored_beside_the_others_and_were_not_before(tmp_path, step):
+    assert (step.contact != step.contact_paper).any()
+    save_robot_motion(tmp_path / "a.npz", step)
+    np.testing.assert_array_equal(load_robot_motion(tmp_path / "a.npz").contact_paper, step.contact_paper)
+    with np.load(tmp_path / "a.npz", allow_pickle=False) as data:
+        arrays = {name: data[name] for name in data if name != "contact_paper"} | {"version": np.int64(1)}
+    np.savez(tmp_path / "b.npz", **arrays)
+    np.testing.assert_array_equal(load_robot_motion(tmp_path / "b.npz").contact_paper, step.contact)
 
 
 def test_metrics_work_on_a_motion_whose_joints_are_in_another_order(motion):

@@ -101,14 +101,26 @@ def test_a_recording_a_curation_and_its_whole_clip_become_the_same_motion(record
         assert motion.contact.tobytes() == person.contact.ratio.astype(np.float32).astype(float).tobytes()
 
 
-def test_a_contact_speed_releases_fast_feet(recording):
+def test_a_recordings_contacts_are_the_ones_asked_for_and_those_by_height_stay_beside_them(recording):
+    motion = phuma.read(recording)
+    paper, stance = (retarget(motion, cached_robot("g1"), "sink", contacts) for contacts in ("paper", "stance"))
+    assert ((paper.contact_used > 0) & (stance.contact_used == 0)).any()
+    assert paper.contact_paper.tobytes() == stance.contact_paper.tobytes() == paper.contact.tobytes()
+    ruler = {"non_floating", "non_penetration", "non_skating"}
+    by_paper, own = stance.report["by_paper_contacts"], stance.report["metrics"]
+    assert by_paper["contact_samples"] == (stance.contact_paper > 0.5).sum() > own["contact_samples"]
+    assert {n: paper.report["by_paper_contacts"][n] for n in ruler} == {n: paper.report["metrics"][n] for n in ruler}
+
+
+def test_a_clip_has_its_contacts_and_is_given_no_others(recording):
     (clip, *_) = kept_clips(recording)
-    held, free = (retarget(clip, cached_robot("g1"), "sink", speed).contact_used for speed in (None, 0.5))
-    assert ((held > 0) & (free == 0)).any()
-    with pytest.raises(ConfigError, match=r"--contact-speed 0; expected metres per second, above zero"):
-        check_method("sink", 0.0)
+    with pytest.raises(ConfigError, match=r"has its contacts; curate the recording with CurateCfg\(contacts='stance'"):
+        retarget(clip, cached_robot("g1"), "sink", "stance")
+
+
+def test_a_method_that_is_not_there_is_told():
     with pytest.raises(ConfigError, match=r"unknown method 'magic'; there are: ik, gmr, sink"):
-        check_method("magic", None)
+        check_method("magic")
 
 
 def test_a_cached_robot_is_read_once_until_its_files_change(tmp_path):

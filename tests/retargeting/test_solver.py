@@ -11,7 +11,7 @@ from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.skeleton import INDEX
 from phuma.core.trajectory import Trajectory
-from phuma.curation import curate
+from phuma.curation import CurateCfg, curate
 from phuma.retargeting import retarget_motion
 from phuma.retargeting.block import blocks_of, robot_points
 from phuma.retargeting.collision_check import self_penetration
@@ -267,21 +267,16 @@ def test_limits_are_never_crossed_and_contact_holds(robot, kind):
     assert scores["stance_roll_deg"] < 3
 
 
-def test_feet_that_move_fast_are_not_held_where_the_user_says_so():
-    """Low swing feet count as contact; held, they have to leap. With a speed given, they swing with the human's."""
-    clip, robot = curated("walk", seconds=4.0, seed=0), load_robot("g1")
-    held = retarget_motion(clip.motion, clip.contact, robot, "physink")
-    free = retarget_motion(clip.motion, clip.contact, robot, "physink", SolveCfg(contact_speed=1.0))
-    assert (held.contact_used == (clip.contact.ratio > 0.5)).all()
-    released = (held.contact_used > 0) & (free.contact_used == 0)
-    assert released.any()
-    assert not ((free.contact_used > 0) & (held.contact_used == 0)).any()
-    ankles = [INDEX["left_ankle"], INDEX["left_foot"], INDEX["right_ankle"], INDEX["right_foot"]]
-    speed = np.linalg.norm(np.diff(clip.motion.pose.position[:, ankles, :2], axis=0), axis=-1) * clip.motion.fps
-    nearest = np.maximum(np.pad(speed, ((0, 1), (0, 0))), np.pad(speed, ((1, 0), (0, 0))))
-    assert (released == ((held.contact_used > 0) & (nearest >= 1.0))).all()
+def test_feet_that_swing_low_are_held_by_the_papers_contacts_and_not_by_what_stands():
+    """Held, they have to leap."""
+    motion, robot = generate("walk", seconds=4.0, seed=0).motion, load_robot("g1")
+    clips = [curate(motion, CurateCfg(contacts=name)).clips[0] for name in ("paper", "stance")]
+    held, free = (retarget_motion(clip.motion, clip.contact, robot, "physink") for clip in clips)
+    for clip, made in zip(clips, (held, free), strict=True):
+        assert (made.contact_used == (clip.contact.ratio > 0.5)).all()
+    assert ((held.contact_used > 0) & (free.contact_used == 0)).any()
     assert free.report["metrics"]["position_error_cm"] < held.report["metrics"]["position_error_cm"]
-    assert free.contact.tobytes() == held.contact.tobytes()
+    assert free.report["metrics"]["residual_contact"] < 0.5 * held.report["metrics"]["residual_contact"]
 
 
 @pytest.mark.slow
@@ -340,7 +335,7 @@ def test_an_impossible_motion_is_flagged_and_finite():
 def test_a_solve_that_is_cut_short_says_so():
     clip, robot = curated("walk", seconds=2.0), load_robot("g1")
     cut = retarget_motion(clip.motion, clip.contact, robot, "physink", SolveCfg(max_steps=1))
-    assert cut.report["flags"][0] == "the solver stopped before it had settled"
+    assert cut.report["flags"][0] == "solver: it stopped before it had settled"
     done = retarget_motion(clip.motion, clip.contact, robot, "physink")
     assert not any("settled" in flag for flag in done.report["flags"])
 

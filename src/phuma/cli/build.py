@@ -39,8 +39,8 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
     parser.add_argument("--rebuild", action="store_true", help="delete what DIR holds and start anew")
-    add_options(parser, BuildCfg, ("method", "contact_speed"))
-    add_options(parser, CurateCfg, ("preset", "ground"))
+    add_options(parser, BuildCfg, ("method",))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
     parser.add_argument(
@@ -51,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
     args = parser.parse_args(argv)
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
-    chosen = {name: getattr(args, name) for name in ("method", "contact_speed") if hasattr(args, name)}
+    chosen = {name: getattr(args, name) for name in ("method",) if hasattr(args, name)}
     cfg = BuildCfg(
         robots, mirror=args.mirror, read=from_options(ReadCfg, args), curate=from_options(CurateCfg, args), **chosen
     )

@@ -18,6 +18,7 @@ from phuma.cli.scores import flag_counts, unknown_lines
 from phuma.cli.table import number
 from phuma.core.clip import Clip
 from phuma.core.robot_metrics import COMPARED, FIVE, LEAP
+from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.pipelines.files_to_clips import all_kept_clips, check_reading
 from phuma.pipelines.retarget import retarget
@@ -28,6 +29,8 @@ from phuma.sources import ReadCfg
 
 FRAMES = 120  # the cost is given for so many
 COUNTED = ("leaps", "flagged")
+PAPER_RULER = ("non_floating", "non_penetration", "non_skating")
+"""Metrics that are also given by the paper's contacts"""
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,14 @@ def main(argv: Sequence[str]) -> int:
         "--methods", nargs="+", default=list(METHODS), metavar="M", help=f"some of {', '.join(METHODS)} (default: all)"
     )
     add_options(parser, CompareCfg, ("robot",))
+    add_options(parser, CurateCfg, ("contacts",))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the table as JSON and nothing else")
     args = parser.parse_args(argv)
     robot = load_robot(from_options(CompareCfg, args).robot)
     read_cfg = from_options(ReadCfg, args)
     check_reading(read_cfg)
-    clips, failed = all_kept_clips(args.sources, read_cfg)
+    clips, failed = all_kept_clips(args.sources, read_cfg, from_options(CurateCfg, args))
     if not clips:
         raise ConfigError(f"no clip to compare on: curation keeps nothing of {', '.join(args.sources)}")
     rows = compare(clips, robot, split_values(args.methods, METHODS, "method"))
@@ -85,7 +89,8 @@ def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list
 
 
 def summed(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the metrics of many motions, how many clips each is known in, and how many are flagged for what."""
+    """Return the metrics of many motions, how many clips each is known in, how many are flagged
+    for what, and the metrics by the paper's contacts."""
     scores, flags = [r["metrics"] for r in reports], [r["flags"] for r in reports]
     counts = flag_counts(flags)
     return combine(scores) | {
@@ -93,6 +98,7 @@ def summed(reports: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "flagged": sum(map(bool, flags)),
         "flags": counts,
         "known_in": known_in(scores),
+        "by_paper_contacts": combine([r["by_paper_contacts"] for r in reports]),
     }
 
 
@@ -110,7 +116,14 @@ def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
     for row in rows:
         flags = ", ".join(f"{word} {n}" for word, n in row["flags"].items())
         lines.append(f"{row['method']}: {row['flagged']} of {clips} clips are flagged{f': {flags}' if flags else ''}")
-    return "\n".join([*lines, *unknown_lines(rows[0]["known_in"], clips)])
+    lines += unknown_lines(rows[0]["known_in"], clips)
+    lines.append("by the paper's contacts, by height: " + ", ".join(PAPER_RULER))
+    lines += ["".join(_cell(i, c) for i, c in enumerate(_paper_cells(row))) for row in rows]
+    return "\n".join(lines)
+
+
+def _paper_cells(row: dict[str, Any]) -> list[str]:
+    return [row["method"], *(number(row["by_paper_contacts"][name]) for name in PAPER_RULER)]
 
 
 def _cell(column: int, text: str) -> str:

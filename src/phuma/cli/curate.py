@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("sources", nargs="+", metavar="SRC", help="recordings, or folders of them")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where clips and verdicts go")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    add_options(parser, CurateCfg, ("preset", "ground"))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
     add_options(parser, BatchCfg, ("jobs",))
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON and nothing else")
     args = parser.parse_args(argv)
@@ -76,7 +76,7 @@ def curate_sources(
     work = partial(curate_recording, out=out, read_cfg=read_cfg, curate_cfg=curate_cfg)
     clips, failed = run_batch(work, recordings, jobs, "recording", kept_of)
     reading = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(read_cfg).items()}
-    config = {"read": reading, "curate": asdict(curate_cfg)}
+    config = {"read": reading, "curate": curate_cfg.resolved}
     result = {"format": "phuma-curation", "version": 1, "phuma": __version__, "config": config,
               "limits": curate_cfg.limits,
               "clips": clips, "failed": failed}  # fmt: skip

@@ -39,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
     parser = command_parser("inspect", __doc__)
     parser.add_argument("file", type=Path, metavar="FILE", help="the file to inspect")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    add_options(parser, CurateCfg, ("preset", "ground"))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
     parser.add_argument(
         "--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time"
     )

@@ -17,6 +17,7 @@ from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.scores import score_lines
+from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
@@ -38,14 +39,12 @@ class RetargetCfg:
     """Robot: g1, h1_2, or a folder with model.xml and robot.json"""
     method: str = DEFAULT_METHOD
     """Method of retargeting: physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
-    contact_speed: float | None = None
-    """Speed in m/s from which on a moving foot is not held in place, although it counts as in contact"""
     jobs: int | None = None
     """Number of worker processes (default: all cores for eight files or more, else one)"""
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
-        check_method(self.method, self.contact_speed)
+        check_method(self.method)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -55,12 +54,13 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("retargeted"), metavar="DIR", help="where motions go (default: retargeted)"
     )
-    add_options(parser, RetargetCfg, ("robot", "method", "contact_speed", "jobs"))
+    add_options(parser, RetargetCfg, ("robot", "method", "jobs"))
+    add_options(parser, CurateCfg, ("contacts",))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     args = parser.parse_args(argv)
     cfg = from_options(RetargetCfg, args)
-    result = retarget_sources(args.sources, args.out, cfg, from_options(ReadCfg, args))
+    result = retarget_sources(args.sources, args.out, cfg, from_options(ReadCfg, args), from_options(CurateCfg, args))
     if args.json:
         print(json.dumps(result))
     else:
@@ -68,32 +68,36 @@ def main(argv: Sequence[str]) -> int:
     return 1 if result["failed"] else 0
 
 
-def retarget_sources(sources: Sequence[str], out: Path, cfg: RetargetCfg, read_cfg: ReadCfg) -> dict[str, Any]:
+def retarget_sources(
+    sources: Sequence[str], out: Path, cfg: RetargetCfg, read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
+) -> dict[str, Any]:
     """Retarget everything below `sources` into `out`; return what retarget.json holds."""
     cached_robot(cfg.robot)  # a fault of the robot is reported once, not once per file
     check_reading(read_cfg)
     files = find_recordings(sources, leave_out=out)
     if not files:
         raise ConfigError(f"nothing to retarget below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
-    rows, failed = run_batch(partial(retarget_file, out=out, cfg=cfg, read_cfg=read_cfg), files, cfg.jobs, "file")
+    curate_cfg = curate_cfg or CurateCfg()
+    work = partial(retarget_file, out=out, cfg=cfg, read_cfg=read_cfg, curate_cfg=curate_cfg)
+    rows, failed = run_batch(work, files, cfg.jobs, "file")
     result = {
         "format": "phuma-retarget", "version": 1, "phuma": __version__, "robot": cfg.robot, "method": cfg.method,
-        "contact_speed": cfg.contact_speed, "motions": rows, "failed": failed,
+        "contacts": curate_cfg.estimator, "motions": rows, "failed": failed,
     }  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
     write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
     return result
 
 
-def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCfg) -> Outcome:
+def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Outcome:
     """Retarget one file: one motion per person."""
 
     def work() -> list[Row]:
         robot = cached_robot(cfg.robot)
-        clips = whole_clips(file.path, read_cfg)
+        clips = whole_clips(file.path, read_cfg, curate_cfg)
         rows = []
         for person, clip in enumerate(clips):
-            motion = retarget(clip, robot, cfg.method, cfg.contact_speed)
+            motion = retarget(clip, robot, cfg.method)
             path = out / f"{file.name}{f'_{person}' if len(clips) > 1 else ''}.npz"
             path.parent.mkdir(parents=True, exist_ok=True)
             save_robot_motion(path, motion)
@@ -101,6 +105,7 @@ def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCf
                 "source": motion.provenance.source, "start": clip.start, "end": clip.end,
                 "file": path.relative_to(out).as_posix(), "warnings": list(clip.verdict.reasons),
                 "flags": motion.report["flags"], "metrics": motion.report["metrics"],
+                "by_paper_contacts": motion.report["by_paper_contacts"],
             })  # fmt: skip
         return rows
 

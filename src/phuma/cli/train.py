@@ -203,12 +203,17 @@ def described(library: MotionLibrary) -> list[str]:
 
 def advice(built: Mapping[str, Any]) -> list[str]:
     """Return a note if the way in which a dataset was built makes its clips hard to track."""
-    swings_known = built.get("contact_speed") is not None or built.get("curate", {}).get("preset") == "dynamic"
+    curated = built.get("curate", {})
+    contacts = curated.get("contacts")
+    if contacts is None:  # a dataset of an earlier version
+        swings_known = built.get("contact_speed") is not None or curated.get("preset") == "dynamic"
+    else:
+        swings_known = contacts != "paper"
     if "physink" not in str(built.get("method")) or swings_known:
         return []
     return [
         "Note: feet that swing low are held to stand in these clips, so that legs leap in steps. A dataset built with "
-        "--preset dynamic is learned better: docs/learning.md"
+        "--contacts stance is learned better: docs/learning.md"
     ]
 
 

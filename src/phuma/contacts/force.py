@@ -13,6 +13,11 @@ from phuma.core.body import Pose
 from phuma.core.rotations import Array
 
 GRAVITY = 9.81
+FRICTION = 1.0
+"""Coefficient of friction of soles on the floor, about that of bare feet and of rubber"""
+_ANGLES = np.arange(16) * 2 * np.pi / 16
+DIRECTIONS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
+"""(16, 2) unit vectors: a point is outside a convex shape by its greatest excess over all directions"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from phuma.contacts.ground import vote_ground
 from phuma.contacts.soles import Soles, corner_points
 from phuma.core.human_motion import HumanMotion
 from phuma.core.rotations import Array
-from phuma.core.skeleton import REGIONS
 
 LOADED = 0.8
 """Vertical force in body weights from which on the soles count as loaded"""
@@ -30,12 +29,6 @@ class Support:
     """(T,) bool, whether the acceleration is the recording's, not the filter's"""
     floor: float
     """Height in m at which loaded soles are: a vote of all soles lies above that by centimetres"""
-
-    @property
-    def regions(self) -> Array:
-        """Return (T, 4) bool: the heels and toes of which a corner can carry."""
-        carrying = self.soles.carrying(self.floor)
-        return np.any(carrying.reshape(len(carrying), len(REGIONS), -1), axis=2)
 
 
 def support_of(motion: HumanMotion, floor: float | None, band: float) -> Support:

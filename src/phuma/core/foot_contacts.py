@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from phuma.core.arrays import checked, checked_fps
+from phuma.core.arrays import checked, checked_fps, same_length
 from phuma.core.rotations import Array
 from phuma.core.skeleton import MIRROR_REGIONS, REGIONS
 from phuma.errors import PhumaError
@@ -27,19 +27,22 @@ def feet_in_contact(ratio: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class FootContacts:
-    """Contact ratios: the share of each region's sole points that lie within the band around the ground; by preset
-    `dynamic` 0 where the region swings."""
+    """Contacts of heels and toes as an estimator found them, and beside them those by height as in the paper."""
 
     ratio: Array
-    """(T, 4) in [0, 1]: left heel, left toe, right heel, right toe"""
+    """(T, 4) in [0, 1]: left heel, left toe, right heel, right toe; 1 or 0 where it is estimated that a region stands,
+    and by height the share of its sole points that lie within the band around the ground"""
     fps: float
+    by_height: Array | None = None
+    """(T, 4) the ratios by height; None where `ratio` is that, or where no others are known"""
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "ratio", checked("contact ratio", self.ratio, ("frames", len(REGIONS))))
+        put(self, "ratio", _checked_ratio("contact ratios", self.ratio))
         put(self, "fps", checked_fps(self.fps))
-        if len(self.ratio) and not (self.ratio.min() >= 0 and self.ratio.max() <= 1):
-            raise PhumaError(f"contact ratios run from {self.ratio.min():g} to {self.ratio.max():g}; expected 0 to 1")
+        if self.by_height is not None:
+            put(self, "by_height", _checked_ratio("contact ratios by height", self.by_height))
+            same_length("foot contacts", self.ratio, self.by_height)
 
     def __len__(self) -> int:
         return len(self.ratio)
@@ -53,14 +56,30 @@ class FootContacts:
         return in_contact(self.ratio)
 
     @property
+    def paper(self) -> Array:
+        """Return (T, 4): the paper's contact ratios, by height alone."""
+        return self.ratio if self.by_height is None else self.by_height
+
+    @property
     def airborne(self) -> Array:
         """Return (T,) bool: whether not one point of either sole is at the ground."""
-        return self.ratio.max(axis=1) <= 0.0
+        return self.paper.max(axis=1) <= 0.0
 
     def frames(self, first: int, last: int) -> FootContacts:
         """Return frames first to last - 1, as views."""
-        return replace(self, ratio=self.ratio[first:last])
+        return self._at((slice(first, last),))
 
     def mirror(self) -> FootContacts:
         """Return the contacts with left and right exchanged."""
-        return replace(self, ratio=self.ratio[:, MIRROR_REGIONS])
+        return self._at((slice(None), MIRROR_REGIONS))
+
+    def _at(self, where: tuple[slice | Array, ...]) -> FootContacts:
+        by_height = None if self.by_height is None else self.by_height[where]
+        return replace(self, ratio=self.ratio[where], by_height=by_height)
+
+
+def _checked_ratio(name: str, ratio: Array) -> Array:
+    values = checked(name, ratio, ("frames", len(REGIONS)))
+    if len(values) and not (values.min() >= 0 and values.max() <= 1):
+        raise PhumaError(f"{name} run from {values.min():g} to {values.max():g}; expected 0 to 1")
+    return values

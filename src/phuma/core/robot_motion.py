@@ -28,6 +28,8 @@ class RobotMotion(Trajectory):
     provenance: Provenance
     contact_used: Array | None = None
     """(T, 4) contacts as the solver used them; None where nothing was solved"""
+    contact_paper: Array = None  # type: ignore[assignment]
+    """(T, 4) the human's contact ratios by height, as in the paper; `contact` where no others are known"""
     report: Mapping[str, Any] = field(default_factory=dict)
     """Report of how it was made and how good it is, in plain values"""
     solve_seconds: float = 0.0
@@ -39,11 +41,17 @@ class RobotMotion(Trajectory):
         super().__post_init__()
         put = object.__setattr__
         put(self, "contact", checked("contact", self.contact, ("frames", len(REGIONS))))
+        put(self, "contact_paper", checked("contact_paper", self._paper(), ("frames", len(REGIONS))))
         if self.human_joints is not None:
             put(self, "human_joints", checked("human_joints", self.human_joints, ("frames", N_JOINTS, 3)))
         if self.contact_used is not None:
             put(self, "contact_used", checked("contact_used", self.contact_used, ("frames", len(REGIONS))))
-        same_length("a robot motion", self.root_pos, self.contact, self.human_joints, self.contact_used)
+        arrays = (self.contact, self.contact_paper, self.human_joints, self.contact_used)
+        same_length("a robot motion", self.root_pos, *arrays)
+
+    def _paper(self) -> Array:
+        known: Array | None = self.contact_paper
+        return self.contact if known is None else known
 
     def __repr__(self) -> str:
         seconds = f"{self.duration:.2f} s, {len(self)} frames at {self.fps:g} Hz"
@@ -69,11 +77,12 @@ class RobotMotion(Trajectory):
             root_quat=path.root_quat,
             joint_pos=path.joint_pos,
             contact=at.along(self.contact),
+            contact_paper=at.along(self.contact_paper),
             human_joints=None if self.human_joints is None else at.along(self.human_joints),
             contact_used=None if self.contact_used is None else at.nearest(self.contact_used),
         )
 
     def _arrays(self) -> dict[str, Any]:
         """Return all arrays that have a row per frame, by name."""
-        names = ("root_pos", "root_quat", "joint_pos", "contact", "human_joints", "contact_used")
+        names = ("root_pos", "root_quat", "joint_pos", "contact", "contact_paper", "human_joints", "contact_used")
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from math import isfinite
+from typing import Any
 
+from phuma.contacts.evidence import Evidence
+from phuma.contacts.height import contacts_by_height
+from phuma.contacts.stance import contacts_that_stand
 from phuma.core.curation_metrics import DYNAMIC, PAPER
+from phuma.core.foot_contacts import FootContacts
 from phuma.core.metric import Metric
 from phuma.errors import ConfigError
 
 PRESETS: Mapping[str, tuple[Metric, ...]] = {"paper": PAPER, "dynamic": DYNAMIC}
 """Filters of each preset; every one is declared with its limit"""
+CONTACTS: Mapping[str, Callable[[Evidence], FootContacts]] = {
+    "stance": contacts_that_stand,
+    "paper": contacts_by_height,
+}
+"""Estimators of contacts by name"""
+PRESET_CONTACTS: Mapping[str, str] = {"paper": "paper", "dynamic": "stance"}
+"""Contacts of each preset, where none are asked for"""
 
 
 @dataclass(frozen=True)
@@ -22,6 +34,9 @@ class CurateCfg:
     """Set of filters and thresholds: paper (the paper's), dynamic (support judged by forces)"""
     ground: float | None = None
     """Height of the ground in the recording's own frame, in metres; voted from the soles by default"""
+    contacts: str | None = None
+    """Contacts: stance (what stands, by height, speed and forces), paper (by height alone, low swing feet too); by
+    default paper with preset paper, else stance"""
     rate: float = 30.0
     """Frame rate of the clips in Hz"""
     root_cutoff: float = 3.0
@@ -40,6 +55,8 @@ class CurateCfg:
     def __post_init__(self) -> None:
         if self.preset not in PRESETS:
             raise ConfigError(f"unknown preset {self.preset!r}; there are: {', '.join(PRESETS)}")
+        if self.contacts is not None and self.contacts not in CONTACTS:
+            raise ConfigError(f"unknown contacts {self.contacts!r}; there are: {', '.join(CONTACTS)}")
         if self.ground is not None and not isfinite(self.ground):
             raise ConfigError(f"the ground cannot be at {self.ground}; expected metres")
         if not 5 <= self.rate <= 1000:
@@ -50,6 +67,16 @@ class CurateCfg:
             raise ConfigError(
                 "band, clip_seconds and min_seconds are above zero, overlap_seconds less than clip_seconds"
             )
+
+    @property
+    def estimator(self) -> str:
+        """Return the name of the contacts: those asked for, else the preset's."""
+        return self.contacts or PRESET_CONTACTS[self.preset]
+
+    @property
+    def resolved(self) -> dict[str, Any]:
+        """Return all settings, with the contacts that they come to."""
+        return {**asdict(self), "contacts": self.estimator}
 
     @property
     def limits(self) -> dict[str, float]:

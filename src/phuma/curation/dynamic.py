@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from phuma.contacts.force import GroundForce
+from phuma.contacts.force import DIRECTIONS, FRICTION, GroundForce
 from phuma.contacts.soles import Soles
 from phuma.contacts.support import LOADED
 from phuma.core.clip import Verdict
@@ -18,8 +18,6 @@ from phuma.core.rotations import Array
 WINDOW = 1.0
 """Time in s over which the external support force is averaged: longer than errors of an acceleration, than a step, than
 soles that a recording loses for a moment in a deep squat; shorter than anybody sits"""
-FRICTION = 1.0
-"""Coefficient of friction of soles on the floor, about that of bare feet and of rubber"""
 STANDING = 0.25
 """Speed in m/s below which a sole that carries is at rest, given the errors of a recording"""
 HEIGHT_ERROR = 0.012
@@ -27,9 +25,6 @@ HEIGHT_ERROR = 0.012
 LEAN_ERROR = np.radians(2.0)
 """Angle in rad, seen from the centre of mass, by which the force may act away from the middle of a support without
 extent"""
-_ANGLES = np.arange(16) * 2 * np.pi / 16
-DIRECTIONS = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
-"""(16, 2) unit vectors: a point is outside a convex shape by its greatest excess over all directions"""
 
 
 def missing_lift(vertical: Array, supported: Array) -> Array:

@@ -20,7 +20,7 @@ def clip_frames(motion: HumanMotion, contact: FootContacts) -> FrameMetrics:
 
     Files hold single precision, so they are the same to about 1e-6 m, and the jerk to about 0.1 m/s³ at 30 Hz.
     """
-    return frame_metrics(motion, contact.ratio, posed_series(motion))
+    return frame_metrics(motion, contact.paper, posed_series(motion))
 
 
 def causes(frames: FrameMetrics | FrameDynamics, measures: Sequence[Measure]) -> dict[str, Array]:

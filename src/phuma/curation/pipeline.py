@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from phuma.contacts.blocks import blocks_of
-from phuma.contacts.carrying import contacts_that_carry
 from phuma.contacts.evidence import Evidence
-from phuma.contacts.height import contacts_by_height
 from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.skeleton import N_SOLE
 from phuma.core.smoothing import smooth
-from phuma.curation.config import CurateCfg
+from phuma.curation.config import CONTACTS, CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
 from phuma.curation.paper import POSED, FrameMetrics, frame_metrics, posed_series
 from phuma.curation.resample import resample
 from phuma.errors import PhumaError
 
-CONTACTS: Mapping[str, Callable[[Evidence], FootContacts]] = {
-    "paper": contacts_by_height,
-    "dynamic": contacts_that_carry,
-}
-"""Estimators of contacts by the preset that uses them"""
 MIN_FRAMES = 4  # jerk is a third difference
 
 
@@ -115,10 +107,10 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
         if not by_forces:
             posed[:, here] = posed_series(block)
     evidence = Evidence(recorded, motion, heights, cfg.band, cfg.ground)
-    contact = CONTACTS[cfg.preset](evidence)
+    contact = CONTACTS[cfg.estimator](evidence)
     motion = motion.shifted(np.array([0.0, 0.0, -evidence.ground]))
     frames: FrameMetrics | FrameDynamics
-    frames = dynamics_of(evidence) if by_forces else frame_metrics(motion, contact.ratio, posed)
+    frames = dynamics_of(evidence) if by_forces else frame_metrics(motion, contact.paper, posed)
     return Curation(motion, evidence.ground, contact, frames, cfg)
 
 

@@ -26,8 +26,9 @@ from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 
 FORMAT = "phuma-clip"
-VERSION = 2
-"""The version of the format; 2 renamed the measure `helping_force` to `external_support_force` and trimmed units."""
+VERSION = 3
+"""The version of the format; 2 renamed the measure `helping_force` to `external_support_force` and trimmed units, 3
+added `contact_paper`."""
 OWN_BODY = ("body_joints", "body_soles", "body_sole_weights")
 
 
@@ -57,6 +58,7 @@ def save_clip(path: str | Path, clip: Clip) -> None:
         "joint_quat": quat,
         "joints": motion.pose.position.astype(np.float32),
         "contact": clip.contact.ratio.astype(np.float32),
+        "contact_paper": clip.contact.paper.astype(np.float32),
         "meta": json.dumps(meta, sort_keys=True),
     }
     if body.name == "bvh":  # a recording's own skeleton is not licensed: it may be stored with the clip
@@ -79,6 +81,7 @@ def load_clip(path: str | Path) -> Clip:
         "joint_quat",
         "joints",
         "contact",
+        "contact_paper",
         "meta",
         *OWN_BODY,
     )
@@ -99,7 +102,8 @@ def load_clip(path: str | Path) -> Clip:
         body = _body(meta["body"], data, provenance.mirrored)
         motion = HumanMotion(body, data["root_pos"], data["joint_quat"], float(data["fps"]), provenance)
         verdict = Verdict(tuple(_measure(**m) for m in meta["measures"]))
-        return Clip(motion, FootContacts(data["contact"], motion.fps), verdict, float(meta["ground"]))
+        contact = FootContacts(data["contact"], motion.fps, data.get("contact_paper"))
+        return Clip(motion, contact, verdict, float(meta["ground"]))
     except ReadError:
         raise
     except PhumaError as e:

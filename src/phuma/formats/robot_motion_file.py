@@ -19,8 +19,9 @@ from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 
 FORMAT = "phuma-robot"
-VERSION = 1
-ARRAYS = ("root_pos", "root_quat", "joint_pos", "contact", "human_joints", "contact_used")
+VERSION = 2
+"""The version of the format; 2 added `contact_paper`."""
+ARRAYS = ("root_pos", "root_quat", "joint_pos", "contact", "contact_paper", "human_joints", "contact_used")
 NO_HUMAN = np.zeros((0, N_JOINTS, 3), dtype=np.float32)
 """The value in a file where no human is known, as of motions that others made."""
 

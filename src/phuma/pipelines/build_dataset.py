@@ -46,14 +46,12 @@ class BuildCfg:
     robots: tuple[str, ...] = ("g1",)
     method: str = DEFAULT_METHOD
     """Method of retargeting: physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
-    contact_speed: float | None = None
-    """Speed in m/s from which on a moving foot is not held in place, although it counts as in contact"""
     mirror: bool = False
     read: ReadCfg = field(default_factory=ReadCfg)
     curate: CurateCfg = field(default_factory=CurateCfg)
 
     def __post_init__(self) -> None:
-        check_method(self.method, self.contact_speed)
+        check_method(self.method)
         if not self.robots or len(set(self.robots)) != len(self.robots):
             raise ConfigError(f"each robot once, at least one; got {', '.join(self.robots) or 'none'}")
 
@@ -102,9 +100,8 @@ def describe(cfg: BuildCfg) -> Description:
     robots = [cached_robot(name) for name in cfg.robots]
     config = {
         "read": reading,
-        "curate": {**asdict(cfg.curate), "limits": cfg.curate.limits},
+        "curate": {**cfg.curate.resolved, "limits": cfg.curate.limits},
         "method": cfg.method,
-        "contact_speed": cfg.contact_speed,
         "mirror": cfg.mirror,
         ROBOT_FILES: {robot.name: robot_identity(robot) for robot in robots},
     }
@@ -232,7 +229,7 @@ def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) 
     for robot in map(cached_robot, cfg.robots):
         rows.append({**row, "robot": robot.name})
         if clip.verdict.kept:
-            rows[-1] |= stored(layout, job.id, name, retarget(clip, robot, cfg.method, cfg.contact_speed))
+            rows[-1] |= stored(layout, job.id, name, retarget(clip, robot, cfg.method))
     return rows
 
 

@@ -63,9 +63,12 @@ def outcome_of(path: Path, work: Callable[[], list[Any]]) -> Outcome:
         return Outcome([], [{"source": str(path), "reason": _reason(e, path)}])
 
 
-def all_kept_clips(sources: Sequence[str], read_cfg: ReadCfg | None = None) -> Outcome:
+def all_kept_clips(
+    sources: Sequence[str], read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None
+) -> Outcome:
     """Return the clips of all files below `sources`: those curated before, and those that curation keeps."""
-    outcomes = [outcome_of(r.path, partial(kept_clips, r.path, read_cfg)) for r in find_recordings(sources)]
+    files = find_recordings(sources)
+    outcomes = [outcome_of(r.path, partial(kept_clips, r.path, read_cfg, curate_cfg)) for r in files]
     return Outcome([clip for o in outcomes for clip in o.rows], [f for o in outcomes for f in o.failed])
 
 

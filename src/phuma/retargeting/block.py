@@ -105,6 +105,17 @@ def blocks_of(robot: Robot, collision: bool) -> tuple[Block, Block]:
     return body, _block(robot, points, capsules, False, arm, [*shoulders, *far], np.flatnonzero(on_arm))
 
 
+@lru_cache(maxsize=8)
+def whole_block(robot: Robot) -> Block:
+    """Return all unknowns at once, but joints that move no point of the problem; links are kept apart."""
+    points, capsules = problem_points(robot), capsules_of(robot)
+    seen = np.zeros(robot.n_joints, dtype=bool)
+    seen[points.joints[points.joints >= 0]] = True
+    keypoints = [k for k in range(KEYPOINTS) if robot.keypoints[k] != "pelvis"]
+    block = _block(robot, points, capsules, True, seen, keypoints, np.arange(len(capsules.pairs)))
+    return block._replace(counts=np.ones(POINTS), bodies=np.arange(robot.n_bodies))
+
+
 def _block(
     robot: Robot, points: Points, capsules: Capsules, root: bool, joints: Array, keypoints: list[int], pairs: Array
 ) -> Block:

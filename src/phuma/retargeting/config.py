@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from math import inf
 
 
 class Loss(Enum):
@@ -21,6 +20,8 @@ class Loss(Enum):
     """Soles at rest while they stand"""
     COLLISION = "collision"
     """Links apart from each other"""
+    DYNAMICS = "dynamics"
+    """Forces that the ground can give: a pass of its own after the others"""
 
 
 _SINK = frozenset({Loss.FIDELITY})
@@ -34,6 +35,7 @@ FAMILY: Mapping[str, frozenset[Loss]] = {
     "sink+ground": _GROUND,
     "physink": _PHYSINK,
     "physink+collision": _PHYSINK | {Loss.COLLISION},
+    "physink+dynamics": _PHYSINK | {Loss.COLLISION, Loss.DYNAMICS},
 }
 """The losses of each method"""
 DEFAULT_METHOD = "physink+collision"
@@ -41,14 +43,12 @@ DEFAULT_METHOD = "physink+collision"
 
 @dataclass(frozen=True)
 class SolveCfg:
-    """Limits, contacts and the schedule; the weights are in `objective.py`."""
+    """Limits and the schedule; the weights are in `objective.py`."""
 
     range_share: float = 0.98
     """Joints are kept within this share of their range"""
     speed_share: float = 0.93
     """Speeds beyond this share of their limit are penalised"""
-    contact_speed: float = inf
-    """m/s: a region that the human moves faster than this is not held to stand, though curation's contact says so"""
     anneal: tuple[float, ...] = (100.0, 10.0, 1.0)
     """Smoothness in the first steps, as a multiple of its weight: the whole clip is moved before its details"""
     rise: int = 3
@@ -61,8 +61,3 @@ class SolveCfg:
     """Frames solved at once; longer clips are solved piece by piece"""
     overlap: int = 60
     """Frames by which a piece looks ahead into the next"""
-
-
-def solving(contact_speed: float | None) -> SolveCfg:
-    """Return the defaults, with contacts let go from a speed on [m/s]; None holds them all."""
-    return SolveCfg() if contact_speed is None else SolveCfg(contact_speed=contact_speed)

@@ -155,3 +155,15 @@ def hold(band, gradient, fixed):
             band[c, d] = 0.0
             if d <= c:
                 band[c - d, d] = 0.0
+
+
+@compiled
+def move_held(band, gradient, fixed, shift):
+    """Tell the rest of the equations that the unknowns `fixed`, which are about to be held, move by shift (T F,)."""
+    for c in fixed:
+        if shift[c] != 0.0:
+            for d in range(band.shape[1]):
+                if c + d < len(gradient):
+                    gradient[c + d] += band[c, d] * shift[c]
+                if 0 < d <= c:
+                    gradient[c - d] += band[c - d, d] * shift[c]

@@ -15,6 +15,7 @@ from phuma.core.skeleton import INDEX
 from phuma.core.trajectory import Trajectory
 from phuma.retargeting.block import Block, blocks_of, link_indices, problem_points
 from phuma.retargeting.config import Loss, SolveCfg
+from phuma.retargeting.dynamics_pass import refine
 from phuma.retargeting.limits import joint_bounds
 from phuma.retargeting.objective import Stage, weights_at
 from phuma.retargeting.solver import DAMPING, Problem, State, advance, iterate
@@ -37,6 +38,8 @@ class Solution(NamedTuple):
     steps: int
     converged: bool
     """Whether the cost had settled when the solver stopped, in every piece"""
+    weakened: bool = False
+    """Whether forces count less than they should somewhere, since more would have cost too much fidelity"""
 
 
 @lru_cache(maxsize=1)
@@ -55,13 +58,17 @@ def _solve(target: Target, contact: Array, robot: Robot, losses: frozenset[Loss]
     stance = in_contact(contact).astype(float)
     frames = len(target.motion)
     x = _start(target, robot)
-    steps, converged, first, done = 0, True, 0, 0
+    steps, converged, weakened, first, done = 0, True, False, 0, 0
     while done < frames:
         last = min(first + cfg.window, frames)
         problem = _problem(target, stance, robot, losses, cfg, first, last)
         problem.fixed_frames = SEAM if first else 0
         state = State(x[first:last].copy())
         converged &= _solve_piece(problem, state, blocks_of(robot, Loss.COLLISION in losses), losses, cfg)
+        if Loss.DYNAMICS in losses:
+            refined = refine(problem, robot, target.motion.fps, state.x, weights_at(Stage(), losses))
+            state.x, weakened = refined.x, weakened or refined.weakened
+            state.steps += refined.steps
         steps = max(steps, state.steps)
         done = frames if last == frames else last - cfg.overlap
         x[first:done] = state.x[: done - first]
@@ -69,7 +76,7 @@ def _solve(target: Target, contact: Array, robot: Robot, losses: frozenset[Loss]
         first = done - SEAM
     root = rot.normalize(rot.multiply(rot.from_rotvec(x[:, 3:6]), target.root_quat))
     path = Trajectory(robot.name, robot.joint_names, target.motion.fps, x[:, :3], root, x[:, 6:])
-    return Solution(path, stance, steps, converged)
+    return Solution(path, stance, steps, converged, weakened)
 
 
 def _solve_piece(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from phuma.contacts.speed import release_fast
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.robot_metrics import flags_of
@@ -17,12 +16,14 @@ from phuma.errors import ConfigError
 from phuma.retargeting.baselines import BASELINES, baseline
 from phuma.retargeting.config import DEFAULT_METHOD, FAMILY, SolveCfg
 from phuma.retargeting.measure import human_scores, measure
+from phuma.retargeting.paper_contacts import by_paper_contacts
 from phuma.retargeting.physink import Solution, solve
 from phuma.retargeting.target import Target, make_target
 from phuma.robots.robot import Robot
 
 METHODS = (*BASELINES, *FAMILY)
-NOT_SETTLED = "the solver stopped before it had settled"
+NOT_SETTLED = "solver: it stopped before it had settled"
+WEAKENED = "solver: forces that the ground cannot give are left, as mending them would have cost too much fidelity"
 
 
 def retarget_motion(
@@ -41,14 +42,16 @@ def retarget_motion(
         human_joints=target.motion.pose.position,
         provenance=motion.provenance,
         contact_used=solution.stance,
+        contact_paper=contact.paper,
     ).as_written()
     scores = measure(out, robot) | human_scores(motion, contact.ratio)
     report: dict[str, Any] = {
         "method": method,
         "scale": target.scale,
         "steps": solution.steps,
-        "flags": [*([] if solution.converged else [NOT_SETTLED]), *flags_of(scores)],
+        "flags": _solver_flags(solution) + flags_of(scores),
         "metrics": scores,
+        "by_paper_contacts": by_paper_contacts(out, robot),
     }
     return replace(out, report=report, solve_seconds=seconds)
 
@@ -57,6 +60,10 @@ def _solve(
     motion: HumanMotion, contact: FootContacts, target: Target, robot: Robot, method: str, cfg: SolveCfg
 ) -> Solution:
     if method in FAMILY:
-        return solve(target, release_fast(motion, contact, cfg.contact_speed).ratio, robot, FAMILY[method], cfg)
+        return solve(target, contact.ratio, robot, FAMILY[method], cfg)
     nothing_held = np.zeros_like(contact.ratio)
     return Solution(baseline(method)(motion, contact, robot), nothing_held, 0, True)
+
+
+def _solver_flags(solution: Solution) -> list[str]:
+    return ([] if solution.converged else [NOT_SETTLED]) + ([WEAKENED] if solution.weakened else [])

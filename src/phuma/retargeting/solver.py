@@ -37,12 +37,15 @@ class Problem:
     fixed_frames: int = 0
     """The first so many frames are kept as they are"""
 
-    def take(self, block: Block, x: Array) -> None:
-        """Solve for this block from now on; the others stay as x (T, V) has them."""
+    def take(self, block: Block, x: Array, reach: int = 2) -> None:
+        """Solve for this block from now on; the others stay as x (T, V) has them.
+
+        Terms couple up to `reach` frames in full; an unknown is always coupled to itself two frames on.
+        """
         frames, size = len(x), len(block.unknowns)
         self._block = block
         self._posed = empty_posed(frames, len(self.tree.parents), len(self.max_step) - 6, len(self.capsules.body))
-        self._band = np.empty((frames * size, 2 * size + 1))
+        self._band = np.empty((frames * size, max(reach * size, 2 * size + 1)))
         self._gradient = np.empty(frames * size)
         every = np.arange(len(self.tree.parents)), np.arange(len(self.capsules.body))
         pose(self.tree, every[0], self.capsules, every[1], x, self.target.root_rot, self._posed)

@@ -26,6 +26,10 @@ KERNELS = (
     "retargeting/loops.py",
     "retargeting/objective.py",
     "retargeting/normal.py",
+    "robots/masses.py",
+    "retargeting/support.py",
+    "retargeting/wrench_distance.py",
+    "retargeting/wrench.py",
 )
 """The files that compiled code is made of: functions that call each other across files, the structures that they are
 given, and the list of the terms that they add."""

@@ -36,31 +36,44 @@ def altered(motion, name, change):
     return replace(motion, **{name: values})
 
 
-def test_the_recording_s_own_frames_are_kept(g1):
-    """30 and 50 Hz meet every 0.1 s."""
-    motion = wandering(g1)
+def test_what_moves_evenly_is_itself(g1):
+    """A spline of straight lines is straight."""
+    steady = np.linspace(0, 1, 61)[:, None]
+    motion = replace(stand(g1, 2.0), root_pos=steady * [1.0, 2.0, 0.1] + [0, 0, 0.7])
     found = at_control_rate(motion)
     assert len(found) == 101
     np.testing.assert_allclose(found.root_pos[::5], motion.root_pos[::3], atol=1e-6)
-    np.testing.assert_allclose(found.joint_pos[::5], motion.joint_pos[::3], atol=1e-6)
-    np.testing.assert_allclose(np.abs((found.root_quat[::5] * motion.root_quat[::3]).sum(1)), 1, atol=1e-6)
+    np.testing.assert_allclose(found.joint_pos, np.tile(motion.joint_pos[0], (101, 1)), atol=1e-6)
+
+
+def test_a_flight_stays_ballistic(g1):
+    """A parabola keeps its acceleration, h^2 a / 6 below itself."""
+    time = np.arange(31) / 30
+    fall = np.stack([time, 0 * time, 3 - 0.5 * 9.81 * time**2], axis=1)
+    found = at_control_rate(replace(stand(g1, 1.0), root_pos=fall)).double().root_pos
+    np.testing.assert_allclose(np.diff(found, 2, axis=0) * 50**2, np.tile([0, 0, -9.81], (49, 1)), atol=2e-3)
+    np.testing.assert_allclose(found[::5, 2] - fall[::3, 2], -9.81 / 900 / 6, atol=1e-5)
+
+
+def test_accelerations_lie_between_those_of_the_frames(g1):
+    """Neither a take-off nor a landing makes the reference swing: no overshoot, whatever the motion."""
+    motion = wandering(g1)
+    rng = np.random.default_rng(0)
+    rough = replace(motion, joint_pos=motion.joint_pos + rng.normal(0, 0.01, motion.joint_pos.shape))
+    given = np.diff(rough.joint_pos, 2, axis=0) * 30**2
+    found = np.diff(at_control_rate(rough).double().joint_pos, 2, axis=0) * 50**2
+    assert (found.max(axis=0) <= given.max(axis=0) + 2e-2).all()
+    assert (found.min(axis=0) >= given.min(axis=0) - 2e-2).all()
 
 
 def test_between_frames_a_smooth_motion_is_itself(g1):
-    """Cubic splines are good to the fourth order of the step; lines would miss the joints by 1e-3."""
+    """But for h^2 a / 6."""
     found, true = at_control_rate(wandering(g1, fps=30.0)), at_control_rate(wandering(g1, fps=50.0))
-    np.testing.assert_allclose(found.root_pos, true.root_pos, atol=1e-4)
-    np.testing.assert_allclose(found.joint_pos, true.joint_pos, atol=1e-4)
+    np.testing.assert_allclose(found.root_pos, true.root_pos, atol=2e-3)
+    np.testing.assert_allclose(found.joint_pos, true.joint_pos, atol=5e-3)
     turn = rot.to_rotvec(rot.multiply(rot.conjugate(found.root_quat), true.root_quat))
-    np.testing.assert_allclose(turn, 0, atol=1e-4)
+    np.testing.assert_allclose(turn, 0, atol=5e-3)
     np.testing.assert_allclose(np.linalg.norm(found.root_quat, axis=1), 1, atol=1e-6)
-
-
-def test_speeds_change_no_faster_than_the_motion_s_own(g1):
-    motion = wandering(g1)
-    acceleration = np.abs(np.diff(motion.joint_pos, 2, axis=0)).max() * motion.fps**2
-    found = at_control_rate(motion).double().joint_pos
-    assert np.abs(np.diff(found, 2, axis=0)).max() * 50**2 < 1.1 * acceleration
 
 
 def test_the_motion_ends_with_the_recording_and_not_beyond_it(g1):

@@ -70,18 +70,31 @@ def library_of(robot: Robot, motions: Iterable[tuple[str, Trajectory, str | None
 
 
 def at_control_rate(motion: Trajectory) -> Trajectory:
-    """Return the motion in single precision, from the first frame to the last, by cubic splines: speeds are continuous,
-    so that a tracker is not asked to jerk at every frame of the recording."""
+    """Return the motion in single precision, from the first frame to the last, as a cubic B-spline.
+
+    The frames are the spline's control points, so that accelerations are the second differences of the frames, and
+    between two frames they go over into one another along a line: what the ground can give in both, it can give on the
+    way. A spline through the frames would swing about every take-off and landing. It lies h^2 a / 6 beside the frames,
+    with h the time between them and a the acceleration: a millimetre or two.
+    """
     values = replace(motion, root_quat=rot.continuous(motion.root_quat)).qpos
     last = (len(motion) - 1) / motion.fps
     time = np.arange(int(last * CONTROL_RATE + 1e-9) + 1) / CONTROL_RATE
     if motion.fps != CONTROL_RATE:
-        from scipy.interpolate import CubicSpline  # takes a while to load: not for `--help`
+        from scipy.interpolate import BSpline  # takes a while to load: not for `--help`
 
-        values = CubicSpline(np.arange(len(motion)) / motion.fps, values)(time)
+        knots = np.arange(-3, len(motion) + 3) / motion.fps
+        values = BSpline(knots, _continued(values), 3)(np.minimum(time, last))
     root_pos, root_quat, joint_pos = split_qpos(values)
     arrays = (v.astype(np.float32) for v in (root_pos, rot.normalize(root_quat), joint_pos))
     return Trajectory(motion.robot, motion.joint_names, CONTROL_RATE, *arrays)
+
+
+def _continued(values: Array) -> Array:
+    """Return values (T, ...), T at least 3, with a frame more at either end, at the acceleration that there is."""
+    before = 3 * values[0] - 3 * values[1] + values[2]
+    after = 3 * values[-1] - 3 * values[-2] + values[-3]
+    return np.concatenate([before[None], values, after[None]])
 
 
 def fault(motion: Trajectory, robot: Robot) -> str | None:

@@ -1,0 +1,75 @@
+"""Describe heels and toes as an estimator of contacts sees them: how high, how fast, and how noisy that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from phuma.contacts.evidence import LIGHT, Evidence
+from phuma.contacts.soles import corner_points
+from phuma.core.rotations import Array
+from phuma.core.skeleton import REGIONS
+from phuma.core.smoothing import smooth_positions
+
+SAMPLES = 2048
+"""The most frames from which noise is measured"""
+CALMING = 0.012
+"""Cutoff in Hz at which noisy soles are smoothed, times their noise in m; it counts below that of `Evidence.light`"""
+LOWEST_CUTOFF = 4.0
+"""Cutoff in Hz below which no soles are smoothed: steps would go"""
+SLOWER = 0.35
+"""Weight of the slower of the ways from the frame before and to the next one: soles land and leave between frames"""
+
+
+@dataclass(frozen=True, eq=False)
+class Regions:
+    """Heels and toes over time."""
+
+    corners: Array
+    """(T, 4, 4, 3) m, four corners of each region"""
+    fps: float
+    noise: float
+    """Standard deviation in m of a region's position on each axis, as recorded"""
+    calm: float
+    """Share of the band of `Evidence.light` that is left after smoothing noisy soles further, at most 1"""
+
+    @property
+    def height(self) -> Array:
+        """Return (T, 4) m: the mean height of each region."""
+        return np.asarray(self.corners[..., 2].mean(axis=2))
+
+    @property
+    def velocity(self) -> Array:
+        """Return (T, 4, 3) m/s: the mean velocity of each region."""
+        return np.asarray(np.gradient(self.corners.mean(axis=2), axis=0) * self.fps)
+
+    def speed(self, floor: Array) -> Array:
+        """Return (T, 4) m/s: the mean speed of each region's corners on a floor that moves at `floor` (3,) m/s."""
+        step = np.linalg.norm(np.diff(self.corners, axis=0) * self.fps - floor, axis=3).mean(axis=2)
+        across = np.linalg.norm(np.gradient(self.corners, axis=0) * self.fps - floor, axis=3).mean(axis=2)
+        slower = np.minimum(np.concatenate([step[:1], step]), np.concatenate([step, step[-1:]]))
+        return np.asarray(across + SLOWER * np.minimum(slower - across, 0.0))
+
+
+def regions_of(evidence: Evidence) -> Regions:
+    """Return the regions of a recording of at least two frames."""
+    light, fps = evidence.support.soles.position, evidence.recorded.fps
+    noise = recorded_noise(evidence)
+    cutoff = max(LOWEST_CUTOFF, CALMING / max(noise, 1e-9))
+    calm = min(1.0, cutoff / (LIGHT * fps))
+    soles = light if calm == 1.0 else smooth_positions(light, cutoff, fps)
+    return Regions(soles.reshape(len(light), len(REGIONS), -1, 3), fps, noise, calm)
+
+
+def recorded_noise(evidence: Evidence) -> float:
+    """Return m: 1.48 median |recorded - light| of the regions' centres on each axis, the standard deviation of normal
+    noise."""
+    motion = evidence.recorded
+    some = slice(None, None, -(-len(motion) // SAMPLES))
+    quat = motion.joint_quat[some]
+    pose = motion.body.forward(motion.root_pos[some], quat)
+    recorded = motion.body.sole_positions(pose, quat, points=corner_points(motion.body))
+    away = recorded - evidence.support.soles.position[some]
+    centres = away.reshape(len(away), len(REGIONS), -1, 3).mean(axis=2)
+    return 1.48 * float(np.median(np.abs(centres)))

@@ -94,7 +94,7 @@ def test_a_datasets_clip_by_two_methods_is_a_film_of_its_length(capsys, tmp_path
     assert film.shape[:3] == (stored["frames"], SIZE[1], SIZE[0])
     assert robots_in(film[0]) == 2
     code, said, _ = render(capsys, dataset / stored["file"], "--out", tmp_path / "one.png")
-    assert (code, said) == (0, f"g1 by physink+collision in {tmp_path / 'one.png'}\n")
+    assert (code, said) == (0, f"g1 by physink+dynamics in {tmp_path / 'one.png'}\n")
     assert robots_in(iio.imread(tmp_path / "one.png")[: SIZE[1], : SIZE[0]]) == 1
 
 
@@ -109,7 +109,7 @@ def test_a_clip_that_is_stored_for_one_robot_is_put_on_another(capsys, tmp_path,
     own, g1 = pictures("--robot", "g1")
     other, h1_2 = pictures("--robot", "h1_2")
     both, two = pictures("--robot", "h1_2", "--robot", "g1")
-    assert (own, other) == ("g1 by physink+collision", "h1_2 by physink+collision")
+    assert (own, other) == ("g1 by physink+dynamics", "h1_2 by physink+dynamics")
     assert both == f"{other}, {own}"
     assert (g1 != h1_2).any()
     assert robots_in(two[: SIZE[1], : SIZE[0]]) == 2
@@ -164,7 +164,7 @@ def test_a_clip_of_a_dataset_becomes_a_page(capsys, tmp_path, dataset, stored):
     page = out.read_text(encoding="utf-8")
     assert page.lower().startswith("<!doctype html>")
     assert "__VISER_EMBED_DATA__" in page
-    for text in (stored["recording"], stored["clip"], "g1 by physink+collision", "kept"):
+    for text in (stored["recording"], stored["clip"], "g1 by physink+dynamics", "kept"):
         assert f">{text}<" in page
 
 

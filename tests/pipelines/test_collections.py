@@ -176,12 +176,12 @@ def test_without_a_robot_the_first_one_is_taken(collection, short):
 
 def test_everything_can_be_chosen_once_and_what_is_stored_is_not_offered_as_new(collection, short):
     choices = collection.open(short, "g1", None).choices
-    others = [m for m in METHODS if m != "physink+collision"]
+    others = [m for m in METHODS if m != "physink+dynamics"]
     assert sorted(c.id for c in choices) == sorted(
         [f"{r}:stored" for r in ROBOTS] + [f"{r}:{m}" for r in ROBOTS for m in others]
     )
     titles = {c.id: c.title for c in choices}
-    assert titles["h1_2:stored"] == "h1_2 by physink+collision (stored)"
+    assert titles["h1_2:stored"] == "h1_2 by physink+dynamics (stored)"
     assert titles["g1:ik"] == "g1 by ik"
 
 
@@ -216,7 +216,7 @@ def test_a_rejected_clip_opens_with_its_reason_and_can_be_put_on_a_robot(collect
     assert list(on_robot.show.reasons) == rejected["reasons"]
 
 
-@pytest.mark.parametrize("wrong", ["g1:magic", "atlas:ik", "stored", "", "g1:physink+collision", "../g1:ik"])
+@pytest.mark.parametrize("wrong", ["g1:magic", "atlas:ik", "stored", "", "g1:physink+dynamics", "../g1:ik"])
 def test_a_choice_that_is_not_there_is_refused_with_those_that_are(collection, short, wrong):
     with pytest.raises(ConfigError, match=r"no choice .*; there are: g1:stored, h1_2:stored, g1:physink"):
         collection.open(short, "g1", ["g1:stored", wrong])
@@ -342,7 +342,7 @@ def test_a_file_opens_as_it_is_or_on_the_robot_that_was_asked_for(files):
     assert stored.choices[0].title == "h1_2 by ik (stored)"
     assert stored.show.human is None
     human = collection.open("1", None, None)
-    assert ids(human) == ["h1_2:physink+collision"], "the first robot that was given, the best method"
+    assert ids(human) == ["h1_2:physink+dynamics"], "the first robot that was given, the best method"
     assert {c.id for c in human.choices} == {f"{r}:{m}" for r in ROBOTS for m in METHODS}
     assert [c.id for c in human.choices if c.chosen] == ids(human)
     compared = collection.open("2", None, ["g1:ik", "h1_2:sink", "g1:ik"])
@@ -362,7 +362,7 @@ def test_a_file_of_a_dataset_can_be_compared(dataset, rows, short):
     collection = files_of([dataset / file], "h1_2")
     opened = collection.open("0", None, ["h1_2:stored", "h1_2:ik"])
     assert ids(opened) == ["h1_2:stored", "h1_2:ik"]
-    assert "h1_2:physink+collision" not in {c.id for c in opened.choices}, "that is what is stored"
+    assert "h1_2:physink+dynamics" not in {c.id for c in opened.choices}, "that is what is stored"
     assert opened.show.human is not None
 
 

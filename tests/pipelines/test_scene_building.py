@@ -449,7 +449,7 @@ def test_several_robots_by_several_methods(clip):
 
 
 def test_without_a_choice_a_human_is_put_on_the_g1_by_the_best_method(clip):
-    assert [p.id for p in performers_of(Piece("x", clip), [], [])] == ["g1:physink+collision"]
+    assert [p.id for p in performers_of(Piece("x", clip), [], [])] == ["g1:physink+dynamics"]
 
 
 def test_a_stored_motion_is_taken_for_its_own_robot_and_nothing_else(clip):
@@ -463,7 +463,7 @@ def test_a_stored_motion_is_taken_for_its_own_robot_and_nothing_else(clip):
     assert who([], []) == who([h1_2], []) == [("h1_2:stored", "h1_2 by by hand")]
     assert who([], ["ik"]) == [("h1_2:ik", "h1_2 by ik")]
     assert who([g1, h1_2], []) == [
-        ("g1:physink+collision", "g1 by physink+collision"),
+        ("g1:physink+dynamics", "g1 by physink+dynamics"),
         ("h1_2:stored", "h1_2 by by hand"),
     ]
     np.testing.assert_array_equal(performers_of(piece, [], [])[0].motion.joint_pos, stored.joint_pos)

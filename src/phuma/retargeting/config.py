@@ -38,7 +38,7 @@ FAMILY: Mapping[str, frozenset[Loss]] = {
     "physink+dynamics": _PHYSINK | {Loss.COLLISION, Loss.DYNAMICS},
 }
 """The losses of each method"""
-DEFAULT_METHOD = "physink+collision"
+DEFAULT_METHOD = "physink+dynamics"
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class RetargetCfg:
     robot: str = "g1"
     """Robot: g1, h1_2, or a folder with model.xml and robot.json"""
     method: str = DEFAULT_METHOD
-    """Method of retargeting: physink+dynamics, physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
+    """Method: physink+dynamics, physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
     jobs: int | None = None
     """Number of worker processes (default: all cores for eight files or more, else one)"""
 

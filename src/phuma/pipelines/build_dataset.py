@@ -45,7 +45,7 @@ class BuildCfg:
 
     robots: tuple[str, ...] = ("g1",)
     method: str = DEFAULT_METHOD
-    """Method of retargeting: physink+dynamics, physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
+    """Method: physink+dynamics, physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
     mirror: bool = False
     read: ReadCfg = field(default_factory=ReadCfg)
     curate: CurateCfg = field(default_factory=CurateCfg)

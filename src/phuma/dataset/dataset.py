@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 from phuma.core.clip import Clip
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.layout import Layout
-from phuma.dataset.manifest import ask, clean_condition, open_manifest
+from phuma.dataset.manifest import ask, clean_condition, one_question, open_manifest
 from phuma.errors import PhumaError, ReadError
 from phuma.formats.clip_file import load_clip
 from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.io.inside import inside
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Entry:
     def path(self) -> Path:
         """Return where the robot's motion lies."""
         if not self.row["file"]:
-            raise PhumaError(f"{self.id} was rejected, so no robot performs it: {'; '.join(self.row['reasons'])}")
+            raise PhumaError(f"{self.id} was rejected, so no robot performs it: {'; '.join(self.row['reasons'] or ())}")
         return inside(self.root, self.row["file"])
 
     def motion(self) -> RobotMotion:
@@ -69,12 +70,12 @@ class Dataset:
         self._manifest = manifest
 
     def __repr__(self) -> str:
-        counts = self.description.counts
-        return f"Dataset({str(self.root)!r}, {counts['kept']} of {counts['clips']} clips kept)"
+        kept, clips = (self.description.counts.get(name, 0) for name in ("kept", "clips"))
+        return f"Dataset({str(self.root)!r}, {kept} of {clips} clips kept)"
 
     def __len__(self) -> int:
         """Return the number of clips that were kept."""
-        return int(self.description.counts["kept"])
+        return self.description.counts.get("kept", 0)
 
     @cached_property
     def database(self) -> Any:
@@ -82,8 +83,8 @@ class Dataset:
         return open_manifest(self._manifest)
 
     def query(self, sql: str) -> tuple[list[str], list[tuple]]:
-        """Return column names and rows of any question to the table `manifest`."""
-        return ask(self.database, sql)
+        """Return column names and rows of any one question to the table `manifest`."""
+        return ask(self.database, one_question(self.database, sql))
 
     def rows(self, where: str | None = None, columns: str = "*") -> list[dict[str, Any]]:
         """Return rows of the manifest under a condition, kept or not, in the manifest's order."""
@@ -134,11 +135,3 @@ class Dataset:
 def open_dataset(root: str | Path) -> Dataset:
     """Open a folder made by `phuma build`."""
     return Dataset(root)
-
-
-def inside(root: Path, name: str) -> Path:
-    """Return a file that a manifest names, if it lies in the dataset; an untrusted manifest may name anything."""
-    path, plain = (root / name).resolve(), PurePosixPath(name)
-    if plain.is_absolute() or ".." in plain.parts or not path.is_relative_to(root.resolve()):
-        raise ReadError(root, f"names a file outside of itself: {name!r}")
-    return path

@@ -94,7 +94,10 @@ def load_description(root: Path) -> Description:
     path = Layout(root).description
     if not path.exists():
         raise ReadError(root, "is not a dataset: it holds no dataset.json; `phuma build SRC --out DIR` makes one")
-    data = read_json(path)
+    try:
+        data = read_json(path)
+    except ReadError as e:
+        raise ReadError(path, f"is damaged: {e.problem}") from None
     if fault := HEAD.fault(data, ""):
         raise ReadError(path, f"is damaged: {fault}")
     if data.pop("format") != FORMAT:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +93,8 @@ SCHEMA = Object(
 def save_record(path: Path, record: Record) -> None:
     """Write a record, whole or not at all."""
     text = json.dumps(asdict(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    if fault := _fault(json.loads(text), path):
+        raise ValueError(f"a record that could not be read again: {fault}")
     write_atomic(path, lambda f: f.write(text.encode("utf-8", "surrogatepass")))
 
 
@@ -101,18 +102,21 @@ def load_record(path: Path) -> Record:
     """Read a record that is what the schema says, under its own name; metrics have the names that they have today."""
     try:
         data = read_json(path)
-        if fault := SCHEMA.fault(data, "") or _incomplete(data["rows"]):
+        if fault := _fault(data, path):
             raise ReadError(path, fault)
-        if data["id"] != path.stem:
-            raise ReadError(path, f"id is {data['id']!r}; expected the file's own name, {path.stem!r}")
     except ReadError as e:
         raise ReadError(path, f"is damaged: {e.problem}; remove it, and the recording is done again") from None
     return Record(**{**data, "rows": tuple(map(with_current_names, data["rows"]))})
 
 
-def _incomplete(rows: Sequence[Row]) -> str | None:
-    """Return which row is kept and lacks what a kept one has."""
-    missing = ((i, n) for i, row in enumerate(rows) if row["kept"] for n in NEEDED_IF_KEPT if row.get(n) is None)
+def _fault(data: Any, path: Path) -> str | None:
+    """Return what is wrong with the content of a record in the file at `path`."""
+    if fault := SCHEMA.fault(data, ""):
+        return fault
+    if data["id"] != path.stem:
+        return f"id is {data['id']!r}; expected the file's own name, {path.stem!r}"
+    rows = [(i, row) for i, row in enumerate(data["rows"]) if row["kept"]]
+    missing = ((i, name) for i, row in rows for name in NEEDED_IF_KEPT if row.get(name) is None)
     return next((f"rows[{i}] is kept and has no {name!r}" for i, name in missing), None)
 
 

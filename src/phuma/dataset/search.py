@@ -142,10 +142,9 @@ _MADE: WeakSet[Dataset] = WeakSet()
 _FIELDS = """clip, robot, recording, start, "end", category, split, kept, coalesce(reasons, []) AS reasons, label,
     coalesce(mirrored, false) AS mirrored"""
 # Rows in their order, so that a row's number stands for clip and robot, and what words are looked for in, made once:
-# that is what makes a search quick. Words hold no white space, so none matches across two columns. A number that is
-# none counts as missing, and JSON knows no such number.
+# that is what makes a search quick. Words hold no white space, so none matches across two columns.
 _TABLE = f"""CREATE TABLE IF NOT EXISTS searched AS SELECT {_FIELDS}, source,
-    {", ".join(f"CASE WHEN isfinite({name}) THEN {name} END AS {name}" for name in METRICS)},
+    {", ".join(METRICS)},
     lower(concat_ws(chr(10), recording, clip, label, category, source)) AS words
     FROM manifest ORDER BY clip, robot"""
 

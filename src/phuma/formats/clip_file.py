@@ -17,10 +17,10 @@ from phuma.core.curation_metrics import CURATION_METRICS, RENAMED
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.metric import Metric
-from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import JOINTS, N_JOINTS, PARENTS, REGIONS
 from phuma.errors import PhumaError, ReadError
+from phuma.formats.meta import CLIP, provenance_of, read_meta
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
@@ -94,15 +94,17 @@ def load_clip(path: str | Path) -> Clip:
             raise PhumaError(
                 "has joints or contacts in another order than SMPL-X's; it was not written by this program"
             )
-        meta = json.loads(str(data["meta"]))
-        provenance = Provenance(**meta["provenance"] | {"notes": tuple(meta["provenance"]["notes"])})
+        meta = read_meta(str(data["meta"]), path, CLIP)
+        provenance = provenance_of(meta)
         body = _body(meta["body"], data, provenance.mirrored)
         motion = HumanMotion(body, data["root_pos"], data["joint_quat"], float(data["fps"]), provenance)
         verdict = Verdict(tuple(_measure(**m) for m in meta["measures"]))
         return Clip(motion, FootContacts(data["contact"], motion.fps), verdict, float(meta["ground"]))
+    except ReadError:
+        raise
     except PhumaError as e:
         raise ReadError(path, str(e)) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
         raise ReadError(path, f"is damaged: {type(e).__name__} {e}") from None
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.skeleton import N_JOINTS
 from phuma.errors import PhumaError, ReadError
+from phuma.formats.meta import ROBOT_MOTION, provenance_of, read_meta
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
@@ -59,8 +59,8 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         if int(data["version"]) > VERSION:
             version = int(data["version"])
             raise PhumaError(f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
-        meta = json.loads(str(data["meta"]))
-        provenance = Provenance(**meta["provenance"] | {"notes": tuple(meta["provenance"]["notes"])})
+        meta = read_meta(str(data["meta"]), path, ROBOT_MOTION)
+        provenance = provenance_of(meta)
         arrays: dict[str, Any] = {name: data[name] for name in ARRAYS if name in data}
         if not len(arrays.setdefault("human_joints", NO_HUMAN)):
             arrays["human_joints"] = None
@@ -72,7 +72,9 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         return RobotMotion(
             str(data["robot"]), joint_names, float(data["fps"]), provenance=provenance, report=meta["report"], **arrays
         )
+    except ReadError:
+        raise
     except PhumaError as e:
         raise ReadError(path, str(e)) from None
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as e:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as e:
         raise ReadError(path, f"is damaged: {type(e).__name__} {e}") from None

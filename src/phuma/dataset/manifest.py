@@ -185,7 +185,8 @@ def one_question(database: duckdb.DuckDBPyConnection, sql: str) -> str:
         return sql
     given = "nothing" if not kinds else f"{len(kinds)} statements" if len(kinds) > 1 else kinds[0]
     raise ConfigError(
-        f"expected one SELECT, not {given}; for example: SELECT category, count(*) FROM manifest GROUP BY ALL"
+        f"the question cannot be answered: expected one SELECT, not {given}; for example: "
+        "SELECT category, count(*) FROM manifest GROUP BY ALL"
     )
 
 

@@ -16,15 +16,18 @@ from phuma.runtime.process_pool import WorkerLimits, run_all
 from tables import markdown, save
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from tests.dataset.attacks import COMMANDS, DAMAGES, Result, attack, build
+from tests.dataset.attacks import COMMANDS, DAMAGES, Result, attack
+from tests.dataset.tiny import least
 
 NUMBER = 2000
 LIMITS = WorkerLimits(seconds=600, megabytes=3000)
 """Of a dataset with all commands; a machine may be busy"""
 LONGEST = 10.0
 """CPU seconds that a command may take"""
-HEAD = ("damage", "datasets", "`verify` names a fault", "refused with a reason by a command", "accepted by all", "failed",
-        "slowest command [CPU s]")  # fmt: skip
+HEAD = (
+    "damage", "datasets", "`verify` names a fault", "refused with a reason", "accepted by all", "failed",
+    "slowest command [CPU s]",
+)  # fmt: skip
 
 
 def work(job: tuple[str, int], whole: Path) -> Result:
@@ -49,7 +52,7 @@ def main() -> None:
     jobs = [(kinds[i % len(kinds)], i) for i in range(number)]
     results: list[Result] = []
     with tempfile.TemporaryDirectory() as folder:
-        whole = build(Path(folder))
+        whole = least(Path(folder))
         for done in run_all(partial(work, whole=whole), jobs, os.cpu_count() or 1, LIMITS):
             result = done.value or Result(*jobs[done.index], failed={"all": str(done.failure)})
             results.append(result)
@@ -57,11 +60,11 @@ def main() -> None:
                 print(f"{result.kind}, seed {result.seed}, {command}:\n{text}", flush=True)
     rows = [row(kind, [r for r in results if r.kind == kind]) for kind in kinds]
     about = (
-        f"Each of {number:,} datasets is a small one with one change, drawn by a seed: a value of a JSON file, of a table or of "
-        f"an array, bytes, or files. It goes through {', '.join(f'`{name}`' for name in COMMANDS)}. A dataset is accepted where "
-        "the change does no harm that a reader could see, as in a checksum's absence or a program's version. Failed would be a "
-        f"traceback, an exit code other than 0, 1 and 2, more than {LONGEST:g} CPU seconds in a command, or any change of a file that is "
-        "not the command's own."
+        f"Each of {number:,} datasets is a small one with one change, drawn by a seed: a value of a JSON file, of the "
+        "manifest or of an array, some bytes, or a file. It goes through "
+        f"{', '.join(f'`{name}`' for name in COMMANDS)}. A change is accepted by all where no reader can see that it is "
+        "one, such as the version of a program in `dataset.json`. Failed would be a traceback, an exit code other than "
+        f"0, 1 and 2, more than {LONGEST:g} CPU seconds in a command, or a change of a file that is not the command's own."
     )
     if number == NUMBER:
         save("attack_datasets", "Damaged datasets", about, markdown(HEAD, [*rows, row("all", results)]))

@@ -1,7 +1,7 @@
 """Datasets that were tampered with or damaged, and whether every command that reads one survives them.
 
-A damage is one change of a small dataset, drawn by a seed. A command survives it if it goes through or says what is wrong:
-anything but exit codes 0, 1 and 2 is a failure, and so is a change of any file that is not the command's own.
+A damage is one change of a small dataset, drawn by a seed. A command survives it if it goes through or says what is
+wrong: anything but exit codes 0, 1 and 2 is a failure, and so is a change of any file that is not the command's own.
 """
 
 from __future__ import annotations
@@ -27,41 +27,27 @@ from phuma.cli.view import collection_of
 from phuma.dataset.manifest import COLUMNS
 from phuma.dataset.record import file_sha256
 from phuma.errors import PhumaError
-from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.pipelines.evaluate_policy import dataset_library
 from phuma.robots import load_robot
-from phuma.sources import ReadCfg, amass_smplx
-from phuma.synth import FAULTS, generate
+from phuma.sources import ReadCfg
 from tests.fuzz import damage
 
 Dice = random.Random
 RAW = "@raw@"
 """What stands before a piece of text that goes into a JSON file as it is"""
 HOSTILE: tuple[Any, ...] = (
-    None, True, False, 0, -1, 1, 10**12, 1e300, -1e300, 0.5, "", "a", "\0", "\n\x1b[31m", "é漢", "\ud800", "../../victim/settings",
-    "/etc/passwd", "..", ".", "x" * 5000, "NaN", "1", [], {}, [None], [[]], ["../x"], {"a": {"b": []}}, [1, "a", None],
+    None, True, False, 0, -1, 1, 10**12, 1e300, -1e300, 0.5, "", "a", "\0", "\n\x1b[31m", "é漢", "\ud800",
+    "../../victim/settings", "/etc/passwd", "..", ".", "x" * 5000, "NaN", "1", [], {}, [None], [[]], ["../x"], {"a": {"b": []}}, [1, "a", None],
     f"{RAW}NaN", f"{RAW}Infinity", f"{RAW}-Infinity", f"{RAW}1e999", RAW + "9" * 400, RAW + "9" * 5000,
     RAW + "[" * 100_000 + "]" * 100_000, RAW + "[" * 200 + "]" * 200, RAW + '{"a":' * 100_000 + "1" + "}" * 100_000,
     f'{RAW}{{"a": 1, "a": 2}}', "'; DROP TABLE manifest; --", "clips/../../victim/settings.json", "g1", "h1_2", "train",
 )  # fmt: skip
 
 
-def build(base: Path) -> Path:
-    """A dataset of few clips: one kept, one rejected, one recording that failed; beside it a file of somebody else."""
-    sources = base / "lab"
-    sources.mkdir(parents=True)
-    amass_smplx.write(sources / "stand.npz", generate("stand", 1.5, 0).motion)
-    amass_smplx.write(sources / "float.npz", FAULTS["float"].apply(generate("reach", 1.5, 1).motion, 20.0, 1))
-    (sources / "broken.bvh").write_text("HIERARCHY\nnothing")
-    build_dataset([sources], base / "whole", BuildCfg(("g1",), method="ik"), WorkCfg(jobs=1).runner())
-    (base / "victim").mkdir()
-    (base / "victim" / "settings.json").write_text("precious")
-    return base / "whole"
-
-
 def copy_of(whole: Path, base: Path) -> Path:
     """A copy below `base` with somebody else's file beside it, of links where nothing is changed in place."""
-    shutil.copytree(whole.parent / "victim", base / "victim")
+    (base / "victim").mkdir()
+    (base / "victim" / "settings.json").write_text("precious")
     return Path(shutil.copytree(whole, base / "dataset", copy_function=os.link))
 
 
@@ -149,18 +135,20 @@ def edit_bytes(pattern: str) -> Callable[[Path, Dice], None]:
 
 
 VALUES = (
-    "NULL", "''", "'a'", "0", "-1", "1e300", "'NaN'::DOUBLE", "'Infinity'::DOUBLE", "true", "[]", "[NULL]", "{'a': 1}", "'é'",
-    "'../../victim/settings.json'", "'/etc/passwd'", "chr(0)", "repeat('x', 5000)", "2147483647", "'clips'", "'.'", "'h1_2'",
+    "NULL", "''", "'a'", "0", "-1", "1e300", "'NaN'::DOUBLE", "'Infinity'::DOUBLE", "true", "[]", "[NULL]", "{'a': 1}",
+    "'é'", "'../../victim/settings.json'", "'/etc/passwd'", "chr(0)", "repeat('x', 5000)", "2147483647", "'clips'", "'.'",
+    "'h1_2'",
 )  # fmt: skip
 
 
 def edit_manifest(root: Path, dice: Dice) -> None:
     """Another value, type or name of a column, rows that are missing, twice or moved."""
     path, name, value = root / "manifest.parquet", dice.choice(list(COLUMNS)), dice.choice(VALUES)
+    cast = f"TRY_CAST({value} AS {COLUMNS[name]})"
     way = dice.choice((
-        f'SELECT * REPLACE ({value} AS "{name}") FROM m', f'SELECT * REPLACE (TRY_CAST({value} AS {COLUMNS[name]}) AS "{name}") FROM m',
-        f'SELECT * REPLACE (TRY_CAST({value} AS {COLUMNS[name]}) AS "{name}") FROM m',
-        f'SELECT * REPLACE (CASE WHEN kept THEN TRY_CAST({value} AS {COLUMNS[name]}) ELSE "{name}" END AS "{name}") FROM m',
+        f'SELECT * REPLACE ({value} AS "{name}") FROM m', f'SELECT * REPLACE ({cast} AS "{name}") FROM m',
+        f'SELECT * REPLACE ({cast} AS "{name}") FROM m',
+        f'SELECT * REPLACE (CASE WHEN kept THEN {cast} ELSE "{name}" END AS "{name}") FROM m',
         f'SELECT * EXCLUDE ("{name}") FROM m', f'SELECT * RENAME ("{name}" AS "{name.upper()}_") FROM m',
         f'SELECT *, {value} AS more FROM m', "FROM m WHERE false", "FROM m WHERE NOT kept", "FROM m UNION ALL FROM m",
         'SELECT * REPLACE (NOT kept AS kept) FROM m', "FROM m ORDER BY random()",
@@ -195,9 +183,10 @@ def edit_arrays(pattern: str) -> Callable[[Path, Dice], None]:
 def other_array(dice: Dice, array: np.ndarray) -> Any:
     numbers = array.astype(float) if array.dtype.kind in "biuf" else np.zeros(array.shape)
     ways: tuple[Callable[[], Any], ...] = (
-        lambda: None, lambda: numbers * np.nan, lambda: numbers[:0] if array.ndim else numbers + 1e300, lambda: numbers * 1e300,
-        lambda: numbers * 0, lambda: np.array("text"), lambda: array.reshape(-1), lambda: array[None], lambda: numbers.astype(complex),
-        lambda: np.zeros(0), lambda: np.array([b"\xff"]), lambda: -numbers, lambda: numbers.astype("f2"), lambda: np.zeros((3, 0)),
+        lambda: None, lambda: numbers * np.nan, lambda: numbers[:0] if array.ndim else numbers + 1e300,
+        lambda: numbers * 1e300, lambda: numbers * 0, lambda: np.array("text"), lambda: array.reshape(-1),
+        lambda: array[None], lambda: numbers.astype(complex), lambda: np.zeros(0), lambda: np.array([b"\xff"]),
+        lambda: -numbers, lambda: numbers.astype("f2"), lambda: np.zeros((3, 0)),
     )  # fmt: skip
     return dice.choice(ways)()
 

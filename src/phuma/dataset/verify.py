@@ -39,11 +39,11 @@ def verify(
     """Yield every fault of a dataset, as it is found; `robots` by name, for their joints' limits."""
     layout = Layout(root)
     try:
-        description = load_description(root)
+        description, writing = load_description(root), is_locked(layout.lock)
     except ReadError as e:
         yield Fault(e.path, e.problem, "" if "pip install" in e.problem else OTHER_FOLDER)
         return
-    if is_locked(layout.lock):
+    if writing:
         yield Fault(str(root), "is being written right now", "Wait until that is done")
         return
     check = _Check(layout, description, robots or {})
@@ -59,8 +59,10 @@ def verify(
     except ReadError as e:
         yield Fault("manifest.parquet", e.problem, check.again)
         return
-    if not faults:
-        yield from check.others()
+    try:
+        yield from () if faults else check.others()
+    except ReadError as e:  # a folder that is a link to elsewhere
+        yield Fault(e.path, e.problem, OTHER_FOLDER)
 
 
 def _schema(database: duckdb.DuckDBPyConnection, check: _Check) -> Iterator[Fault]:

@@ -62,9 +62,10 @@ def main() -> None:
     about = (
         f"Each of {number:,} datasets is a small one with one change, drawn by a seed: a value of a JSON file, of the "
         "manifest or of an array, some bytes, or a file. It goes through "
-        f"{', '.join(f'`{name}`' for name in COMMANDS)}. A change is accepted by all where no reader can see that it is "
-        "one, such as the version of a program in `dataset.json`. Failed would be a traceback, an exit code other than "
-        f"0, 1 and 2, more than {LONGEST:g} CPU seconds in a command, or a change of a file that is not the command's own."
+        f"{', '.join(f'`{name}`' for name in COMMANDS)}. A change is accepted by all where no reader can see "
+        "that it is one, such as the version of a program in `dataset.json`. Failed would be a traceback, an exit code "
+        f"other than 0, 1 and 2, more than {LONGEST:g} CPU seconds in a command, or a change of a file that is not the "
+        "command's own."
     )
     if number == NUMBER:
         save("attack_datasets", "Damaged datasets", about, markdown(HEAD, [*rows, row("all", results)]))

@@ -37,9 +37,10 @@ RAW = "@raw@"
 """What stands before a piece of text that goes into a JSON file as it is"""
 HOSTILE: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 10**12, 1e300, -1e300, 0.5, "", "a", "\0", "\n\x1b[31m", "é漢", "\ud800",
-    "../../victim/settings", "/etc/passwd", "..", ".", "x" * 5000, "NaN", "1", [], {}, [None], [[]], ["../x"], {"a": {"b": []}}, [1, "a", None],
-    f"{RAW}NaN", f"{RAW}Infinity", f"{RAW}-Infinity", f"{RAW}1e999", RAW + "9" * 400, RAW + "9" * 5000,
-    RAW + "[" * 100_000 + "]" * 100_000, RAW + "[" * 200 + "]" * 200, RAW + '{"a":' * 100_000 + "1" + "}" * 100_000,
+    "../../victim/settings", "/etc/passwd", "..", ".", "x" * 5000, "NaN", "1", [], {}, [None], [[]], ["../x"],
+    {"a": {"b": []}}, [1, "a", None], f"{RAW}NaN", f"{RAW}Infinity", f"{RAW}-Infinity", f"{RAW}1e999", RAW + "9" * 400,
+    RAW + "9" * 5000, RAW + "[" * 100_000 + "]" * 100_000, RAW + "[" * 200 + "]" * 200,
+    RAW + '{"a":' * 100_000 + "1" + "}" * 100_000,
     f'{RAW}{{"a": 1, "a": 2}}', "'; DROP TABLE manifest; --", "clips/../../victim/settings.json", "g1", "h1_2", "train",
 )  # fmt: skip
 
@@ -136,8 +137,8 @@ def edit_bytes(pattern: str) -> Callable[[Path, Dice], None]:
 
 VALUES = (
     "NULL", "''", "'a'", "0", "-1", "1e300", "'NaN'::DOUBLE", "'Infinity'::DOUBLE", "true", "[]", "[NULL]", "{'a': 1}",
-    "'é'", "'../../victim/settings.json'", "'/etc/passwd'", "chr(0)", "repeat('x', 5000)", "2147483647", "'clips'", "'.'",
-    "'h1_2'",
+    "'é'", "'../../victim/settings.json'", "'/etc/passwd'", "chr(0)", "repeat('x', 5000)", "2147483647", "'clips'",
+    "'.'", "'h1_2'",
 )  # fmt: skip
 
 

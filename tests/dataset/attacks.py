@@ -154,10 +154,15 @@ def edit_manifest(root: Path, dice: Dice) -> None:
         f'SELECT *, {value} AS more FROM m', "FROM m WHERE false", "FROM m WHERE NOT kept", "FROM m UNION ALL FROM m",
         'SELECT * REPLACE (NOT kept AS kept) FROM m', "FROM m ORDER BY random()",
     ))  # fmt: skip
+    rewrite(path, way)
+
+
+def rewrite(path: Path, select: str) -> None:
+    """Another manifest, made of the table `m` of the rows that are there."""
     with duckdb.connect() as database:
         database.execute("CREATE TABLE m AS SELECT * FROM read_parquet(?)", [str(path)])
         path.unlink()
-        database.execute(f"COPY ({way}) TO '{path}' (FORMAT parquet)")
+        database.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
 
 
 def edit_arrays(pattern: str) -> Callable[[Path, Dice], None]:
@@ -175,8 +180,11 @@ def edit_arrays(pattern: str) -> Callable[[Path, Dice], None]:
         path.unlink()
         np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
         if dice.random() < 0.5:
+            after = file_sha256(path)
             for record in (root / "work").glob("*.json"):
-                put(record, record.read_bytes().replace(before.encode(), file_sha256(path).encode()))
+                put(record, record.read_bytes().replace(before.encode(), after.encode()))
+            columns = (f"replace({name}, '{before}', '{after}') AS {name}" for name in ("sha256", "human_sha256"))
+            rewrite(root / "manifest.parquet", f"SELECT * REPLACE ({', '.join(columns)}) FROM m")
 
     return edit
 

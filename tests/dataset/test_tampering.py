@@ -10,7 +10,7 @@ import pytest
 from phuma.cli.main import main
 from phuma.dataset.dataset import open_dataset
 from phuma.dataset.manifest import write_manifest
-from phuma.dataset.record import Record, load_record, save_record
+from phuma.dataset.record import Record, file_sha256, load_record, save_record
 from phuma.dataset.select import SelectCfg, select
 from phuma.dataset.status import status
 from phuma.dataset.verify import verify
@@ -258,3 +258,36 @@ def test_a_query_is_one_question_and_reaches_no_file(capsys, fresh, tmp_path, mo
 @pytest.mark.parametrize("sql", ["FROM manifest", "SELECT 1;", "DESCRIBE manifest", "SUMMARIZE manifest", "VALUES (1)"])
 def test_whatever_asks_is_a_question(capsys, fresh, sql):
     assert main(["query", str(fresh), sql]) == 0
+
+
+def test_a_human_recording_that_is_none_is_named_though_its_checksum_is_right(dataset):
+    path = next(dataset.glob("recordings/*stand*.npz"))
+    before = file_sha256(path)
+    for content, says in (
+        (b"no recording", "is not a clip"),
+        (next(dataset.glob("clips/*/*/*")).read_bytes(), "is not"),
+    ):
+        path.write_bytes(content)
+        replace_in_rows(dataset, before, before := file_sha256(path))
+        assert says in faults_at(dataset, path.name)
+
+
+@pytest.mark.parametrize(
+    "values", [{"start": 1e6}, {"start": -3.0}, {"frames": 10_000}, {"frames": 0}, {"start": 1e15}]
+)
+def test_a_clip_that_is_no_part_of_its_recording_is_named(dataset, values):
+    path = record_of(dataset)
+    for name, value in values.items():
+        edit(path, "rows", 0, name, raw=json.dumps(value))
+    write_manifest(dataset / "manifest.parquet", rows_on_disk(dataset))
+    (row,) = load_record(path).rows
+    assert f"frames; {row['clip']} is frames" in faults_at(dataset, row["human_file"])
+    with pytest.raises(ReadError, match="is no part of recordings/"):
+        open_dataset(dataset).entry(row["clip"]).human()
+
+
+def replace_in_rows(dataset: Path, before: str, after: str) -> None:
+    """Put a text in another's place in the records, and write the manifest anew."""
+    for path in (dataset / "work").glob("*.json"):
+        path.write_text(path.read_text().replace(before, after))
+    write_manifest(dataset / "manifest.parquet", rows_on_disk(dataset))

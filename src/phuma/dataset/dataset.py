@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -46,9 +46,9 @@ class Entry:
         if not self.row["human_file"]:
             raise PhumaError(f"{self.id} was imported as a robot's motion: no human is known")
         whole = load_clip(inside(self.root, self.row["human_file"]))
-        fps = whole.motion.fps
-        first = round((self.row["start"] - whole.start) * fps)
-        last = first + self.row["frames"]
+        first, last = frames_of(self.row, whole)
+        if not 0 <= first < last <= len(whole.motion):
+            raise ReadError(self.root, f"{self.id} is no part of {self.row['human_file']}; `phuma verify` says more")
         clip = Clip(whole.motion.frames(first, last), whole.contact.frames(first, last), whole.verdict, whole.ground)
         return clip.mirror() if self.row["mirrored"] else clip
 
@@ -130,6 +130,12 @@ class Dataset:
         with self.database.cursor() as database:
             names, found = ask(database, f"SELECT * FROM manifest WHERE {condition}", values)
         return [Entry(self.root, dict(zip(names, row))) for row in found]
+
+
+def frames_of(row: Mapping[str, Any], whole: Clip) -> tuple[int, int]:
+    """Return the first frame of a row's clip in its whole recording, and the one behind the last."""
+    first = round(((row["start"] or 0.0) - whole.start) * whole.motion.fps)
+    return first, first + (row["frames"] or 0)
 
 
 def open_dataset(root: str | Path) -> Dataset:

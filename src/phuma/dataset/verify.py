@@ -10,12 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phuma.dataset.builder import tally
+from phuma.dataset.dataset import frames_of
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.faults import Fault, motion_problem, over_limits, row_problems
 from phuma.dataset.layout import Layout, recording_id
 from phuma.dataset.manifest import COLUMNS, ask, open_manifest
 from phuma.dataset.record import Record, Row, file_sha256, load_record
 from phuma.errors import ReadError
+from phuma.formats.clip_file import load_clip
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.io.inside import inside
 from phuma.io.lock import is_locked
@@ -126,7 +128,7 @@ class _Check:
             what = e.problem if there else f"is missing, though the manifest has clips of {name}"
             yield Fault(place, what, self.redo(recording))
         for human, sha256 in dict.fromkeys((r["human_file"], r["human_sha256"]) for r in rows if r["human_file"]):
-            if wrong := self._file(human, sha256):
+            if wrong := self._file(human, sha256) or self._human(human, rows):
                 yield Fault(human, wrong, self.redo(recording))
         for name, number in tally(rows).items():
             self.counts[name] += number
@@ -166,6 +168,18 @@ class _Check:
             return "is missing"
         found = file_sha256(path)
         return None if found == sha256 else f"has changed: its sha256 is {found}, the manifest's {sha256}"
+
+    def _human(self, name: str, rows: Sequence[Row]) -> str | None:
+        """Return what is wrong with a human recording whose checksum is right."""
+        try:
+            whole = load_clip(inside(self.layout.root, name))
+        except ReadError as e:
+            return e.problem
+        for row in (row for row in rows if row["human_file"] == name):
+            first, last = frames_of(row, whole)
+            if not 0 <= first < last <= len(whole.motion):
+                return f"has {len(whole.motion)} frames; {row['clip']} is frames {first} to {last} of it"
+        return None
 
     def others(self) -> Iterator[Fault]:
         """Yield the faults of recordings without rows, of counts, and files that are no part of the dataset."""

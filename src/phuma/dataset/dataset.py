@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +13,7 @@ from phuma.core.clip import Clip
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.layout import Layout
-from phuma.dataset.manifest import ask, clean_condition, one_question, open_manifest
+from phuma.dataset.manifest import ask, clean_condition, one_question, open_manifest, quoted
 from phuma.errors import PhumaError, ReadError
 from phuma.formats.clip_file import load_clip
 from phuma.formats.robot_motion_file import load_robot_motion
@@ -110,10 +111,9 @@ class Dataset:
             others = sorted({str(entry.row["robot"]) for entry in self.entries_of(clip) if entry.row["robot"]})
             if others:
                 raise PhumaError(f"clip {clip!r} in {self.root} is of {', '.join(others)}, not of {robot}")
-            of_robot = f" WHERE robot = '{robot}'" if robot else ""
-            raise PhumaError(
-                f'no clip {clip!r} in {self.root}; `phuma query {self.root} "SELECT clip FROM manifest{of_robot}"`'
-            )
+            sql = "SELECT clip FROM manifest" + (f" WHERE robot = {quoted(robot)}" if robot else "")
+            command = f"phuma query {shlex.quote(str(self.root))} {shlex.quote(sql)}"
+            raise PhumaError(f"no clip {clip!r} in {self.root}; those that there are: {command}")
         return found[0]
 
     def entries_of(self, clip: str) -> list[Entry]:

@@ -185,7 +185,9 @@ def store(job: Job, layout: Layout) -> list[dict]:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, lambda f: f.write(job.path.read_bytes()))
     name = path.relative_to(layout.root).as_posix()
-    return [{"clip": job.id, "robot": "toy", "kept": True, "frames": 1, "file": name, "recording": job.name}]
+    return [
+        {"clip": job.id, "robot": "toy", "kept": True, "frames": 1, "fps": 30.0, "file": name, "recording": job.name}
+    ]
 
 
 def behave(job: Job, layout: Layout, marks: Path) -> list[dict]:

@@ -7,6 +7,7 @@ from phuma.dataset.plain_question import columns_of
 from phuma.errors import ConfigError, ReadError
 
 ASKED = "SELECT clip, external_support_force, shake_limit, fidelity FROM manifest"
+ROW = {"clip": "a", "robot": "g1", "kept": True, "frames": 30, "fps": 30.0}
 FORCE = ("external_support_force", "external_support_force_limit")
 
 
@@ -14,9 +15,7 @@ FORCE = ("external_support_force", "external_support_force_limit")
 def manifest(tmp_path):
     """The path of a manifest of one row."""
     path = tmp_path / "new.parquet"
-    write_manifest(
-        path, [{"clip": "a", "kept": True, "external_support_force": 0.5, "shake_limit": 3.0, "fidelity": 98.0}]
-    )
+    write_manifest(path, [ROW | {"external_support_force": 0.5, "shake_limit": 3.0, "fidelity": 98.0}])
     return path
 
 
@@ -66,7 +65,7 @@ def test_a_folder_s_name_says_nothing_of_its_rows_and_stands_for_no_other(tmp_pa
     """Neither as a partition, `COLUMN=VALUE`, nor as a pattern."""
     for folder, clip in ((name, "mine"), (neighbour, "another's")):
         (tmp_path / folder).mkdir(parents=True)
-        row = {"clip": clip, "kept": True, "split": "train", "category": "stand", "robot": "g1"}
+        row = {**ROW, "clip": clip, "split": "train", "category": "stand"}
         assert write_manifest(tmp_path / folder / "manifest.parquet", [row]) == 1
     with open_manifest(tmp_path / name / "manifest.parquet") as database:
         found = ask(database, "SELECT clip, kept, split, category, robot FROM manifest")[1]
@@ -133,7 +132,7 @@ def answer(database, sql):
 def test_every_question_has_the_same_answer_from_the_columns_that_it_is_about(tmp_path, manifest, old):
     """Also of a manifest from before a metric was renamed, and without those that are declared since."""
     rows = [
-        {"clip": f"c{i % 4}", "robot": f"r{i % 2}", "kept": i % 3 > 0, "fidelity": 90.0 + i, "fps": 30.0,
+        {"clip": f"c{i % 4}", "robot": f"r{i % 2}", "kept": i % 3 > 0, "fidelity": 90.0 + i, "fps": 30.0, "frames": 30,
          "start": 1.0 * i, "end": i + 0.5, "source": "s", "label": None if i % 2 else "l", "category": "walk",
          "split": "train", "reasons": ["a"] * (i % 3), "external_support_force": 0.1 * i}
         for i in range(12)

@@ -7,6 +7,7 @@ the records alone. So a build that is killed at any moment goes on where it was,
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
+from phuma.io.inside import links_in
 from phuma.io.lock import at_work, locked, wait_for_workers
 from phuma.runtime.process_pool import Done
 
@@ -62,6 +64,7 @@ def build(
     layout = Layout(root)
     make_folder(root)
     with locked(layout.lock):
+        _check_links(root)
         wait_for_workers(layout.work)
         claim(layout, description, rebuild)
         layout.make()
@@ -105,6 +108,15 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
             f"{layout.root} holds {', '.join(OURS)} but no dataset.json: it is not ours; choose another --out"
         )
     save_description(layout.root, replace(description, finished=False, counts={}, failed=()))
+
+
+def _check_links(root: Path) -> None:
+    """Check that nothing here is a link: what is written or removed below it would be somewhere else."""
+    for path in links_in(root):
+        raise ConfigError(
+            f"{path} is a link to {os.readlink(path)}: a dataset is only written where all of it lies in its own "
+            "folder. Put in its place what it stands for, or choose another --out"
+        )
 
 
 def _check_ours(layout: Layout) -> None:
@@ -218,8 +230,8 @@ def _reason(e: Exception, job: Job) -> str:
 
 def records(layout: Layout) -> Iterator[Record]:
     """Yield all records, in order of the recordings' ids."""
-    for path in sorted(layout.work.glob("*.json")):
-        yield load_record(path)
+    for recording in layout.done():
+        yield load_record(layout.record(recording))
 
 
 def tally(rows: Sequence[Row]) -> dict[str, int]:
@@ -260,7 +272,7 @@ def _sweep_parts(root: Path) -> None:
 def _sweep_strays(layout: Layout) -> None:
     """Remove files of recordings that have no record: begun by a build that was killed, and not asked for since."""
     _sweep_parts(layout.root)
-    known = {path.stem for path in layout.work.glob("*.json")}
+    known = set(layout.done())
     for folder in layout.clips.glob("*/*"):
         if folder.name not in known:
             shutil.rmtree(folder, ignore_errors=True)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import shlex
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.layout import Layout
-from phuma.dataset.manifest import ask, clean_condition, open_manifest
+from phuma.dataset.manifest import ask, clean_condition, one_question, open_manifest, quoted
 from phuma.errors import PhumaError, ReadError
+from phuma.io.inside import inside
 
 if TYPE_CHECKING:
     from phuma.core.clip import Clip
@@ -34,7 +36,7 @@ class Entry:
     def path(self) -> Path:
         """Return where the robot's motion lies."""
         if not self.row["file"]:
-            raise PhumaError(f"{self.id} was rejected, so no robot performs it: {'; '.join(self.row['reasons'])}")
+            raise PhumaError(f"{self.id} was rejected, so no robot performs it: {'; '.join(self.row['reasons'] or ())}")
         return inside(self.root, self.row["file"])
 
     def motion(self) -> RobotMotion:
@@ -51,9 +53,9 @@ class Entry:
         if not self.row["human_file"]:
             raise PhumaError(f"{self.id} was imported as a robot's motion: no human is known")
         whole = load_clip(inside(self.root, self.row["human_file"]))
-        fps = whole.motion.fps
-        first = round((self.row["start"] - whole.start) * fps)
-        last = first + self.row["frames"]
+        first, last = frames_of(self.row, whole)
+        if not 0 <= first < last <= len(whole.motion):
+            raise ReadError(self.root, f"{self.id} is no part of {self.row['human_file']}; `phuma verify` says more")
         clip = Clip(whole.motion.frames(first, last), whole.contact.frames(first, last), whole.verdict, whole.ground)
         return clip.mirror() if self.row["mirrored"] else clip
 
@@ -77,12 +79,12 @@ class Dataset:
         self._deriving = threading.Lock()
 
     def __repr__(self) -> str:
-        counts = self.description.counts
-        return f"Dataset({str(self.root)!r}, {counts['kept']} of {counts['clips']} clips kept)"
+        kept, clips = (self.description.counts.get(name, 0) for name in ("kept", "clips"))
+        return f"Dataset({str(self.root)!r}, {kept} of {clips} clips kept)"
 
     def __len__(self) -> int:
         """Return the number of clips that were kept."""
-        return int(self.description.counts["kept"])
+        return self.description.counts.get("kept", 0)
 
     @cached_property
     def database(self) -> Any:
@@ -102,13 +104,13 @@ class Dataset:
         return name
 
     def query(self, sql: str) -> tuple[list[str], list[tuple]]:
-        """Return column names and rows of any question to the table `manifest`."""
-        return ask(self.database, sql)
+        """Return column names and rows of any one question to the table `manifest`."""
+        return ask(self.database, one_question(self.database, sql))
 
     def query_once(self, sql: str) -> tuple[list[str], list[tuple]]:
         """Return what `query` returns, by a database of its own: it holds only what this question is about."""
         with open_manifest(self._manifest, sql) as database:
-            return ask(database, sql)
+            return ask(database, one_question(database, sql))
 
     def rows(self, where: str | None = None, columns: str = "*") -> list[dict[str, Any]]:
         """Return rows of the manifest under a condition, kept or not, in the manifest's order."""
@@ -134,10 +136,9 @@ class Dataset:
             others = sorted({str(entry.row["robot"]) for entry in self.entries_of(clip) if entry.row["robot"]})
             if others:
                 raise PhumaError(f"clip {clip!r} in {self.root} is of {', '.join(others)}, not of {robot}")
-            of_robot = f" WHERE robot = '{robot}'" if robot else ""
-            raise PhumaError(
-                f'no clip {clip!r} in {self.root}; `phuma query {self.root} "SELECT clip FROM manifest{of_robot}"`'
-            )
+            sql = "SELECT clip FROM manifest" + (f" WHERE robot = {quoted(robot)}" if robot else "")
+            command = f"phuma query {shlex.quote(str(self.root))} {shlex.quote(sql)}"
+            raise PhumaError(f"no clip {clip!r} in {self.root}; those that there are: {command}")
         return found[0]
 
     def entries_of(self, clip: str) -> list[Entry]:
@@ -156,14 +157,12 @@ class Dataset:
         return [Entry(self.root, dict(zip(names, row))) for row in found]
 
 
+def frames_of(row: Mapping[str, Any], whole: Clip) -> tuple[int, int]:
+    """Return the first frame of a row's clip in its whole recording, and the one behind the last."""
+    first = round(((row["start"] or 0.0) - whole.start) * whole.motion.fps)
+    return first, first + (row["frames"] or 0)
+
+
 def open_dataset(root: str | Path) -> Dataset:
     """Open a folder made by `phuma build`."""
     return Dataset(root)
-
-
-def inside(root: Path, name: str) -> Path:
-    """Return a file that a manifest names, if it lies in the dataset; an untrusted manifest may name anything."""
-    path, plain = (root / name).resolve(), PurePosixPath(name)
-    if plain.is_absolute() or ".." in plain.parts or not path.is_relative_to(root.resolve()):
-        raise ReadError(root, f"names a file outside of itself: {name!r}")
-    return path

@@ -12,6 +12,8 @@ from phuma.core.curation_metrics import with_current_names
 from phuma.dataset.layout import Layout
 from phuma.errors import ReadError
 from phuma.io.atomic import write_atomic
+from phuma.io.json_file import read_json
+from phuma.io.schema import ANYTHING, BOOLEAN, COUNT, NUMBER, TEXT, ListOf, Object, OrNull
 
 FORMAT = "phuma-dataset"
 VERSION = 2
@@ -54,6 +56,32 @@ class Description:
         return set(self.config) == {ROBOT_FILES}
 
 
+_MAP = Object(others=ANYTHING)
+HEAD = Object({"format": TEXT, "version": COUNT}, others=ANYTHING)
+"""What dataset.json of any version has to be"""
+SCHEMA = Object(
+    {
+        "robots": ListOf(TEXT),
+        "config": Object(
+            optional={
+                ROBOT_FILES: Object(others=TEXT),
+                "curate": Object(optional={"limits": _MAP, "overlap_seconds": OrNull(NUMBER)}, others=ANYTHING),
+            },
+            others=ANYTHING,
+        ),
+        "versions": Object(others=TEXT),
+        "failed": ListOf(Object({"recording": TEXT, "reason": TEXT})),
+    },
+    {
+        "finished": BOOLEAN,
+        "importing": BOOLEAN,
+        "counts": Object(others=COUNT),
+        "selected": OrNull(_MAP),
+    },
+)
+"""What the rest of it has to be"""
+
+
 def save_description(root: Path, description: Description) -> None:
     """Write dataset.json, whole or not at all."""
     data = {"format": FORMAT, "version": VERSION, **asdict(description)}
@@ -67,18 +95,22 @@ def load_description(root: Path) -> Description:
     if not path.exists():
         raise ReadError(root, "is not a dataset: it holds no dataset.json; `phuma build SRC --out DIR` makes one")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        if data.pop("format") != FORMAT:
-            raise ReadError(path, f"is not of format {FORMAT}")
-        version = int(data.pop("version"))
-        if version > VERSION:
-            raise NewerVersionError(
-                path, f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma"
-            )
-        data["config"] = _renamed(data["config"])
-        return Description(**{**data, "robots": tuple(data["robots"]), "failed": tuple(data["failed"])})
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
-        raise ReadError(path, f"is damaged: {type(e).__name__}: {e}") from None
+        data = read_json(path)
+    except ReadError as e:
+        raise ReadError(path, f"is damaged: {e.problem}") from None
+    if fault := HEAD.fault(data, ""):
+        raise ReadError(path, f"is damaged: {fault}")
+    if data.pop("format") != FORMAT:
+        raise ReadError(path, f"is not of format {FORMAT}")
+    version = data.pop("version")
+    if version > VERSION:
+        raise NewerVersionError(
+            path, f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma"
+        )
+    if fault := SCHEMA.fault(data, ""):
+        raise ReadError(path, f"is damaged: {fault}")
+    data["config"] = _renamed(data["config"])
+    return Description(**{**data, "robots": tuple(data["robots"]), "failed": tuple(data["failed"])})
 
 
 def _renamed(config: Mapping[str, Any]) -> dict[str, Any]:

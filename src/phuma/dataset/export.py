@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phuma.dataset.dataset import Dataset, inside
+from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import ROBOT_FILES, load_description
 from phuma.dataset.exchange import format_named
 from phuma.dataset.layout import Layout, make_folder
@@ -19,12 +19,16 @@ from phuma.dataset.manifest import clean_condition, quoted
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.io.atomic import write_atomic
+from phuma.io.inside import inside
+from phuma.io.json_file import read_json
 from phuma.io.names import unique_name
 from phuma.robots import built_in_robots, cached_robot
 
 RESULT = "export.json"
 FORMAT = "phuma-export"
 VERSION = 1
+MOST_BYTES = 1 << 30
+"""Largest export.json, which has a row per motion"""
 COLUMNS = "clip, robot, recording, source, split, file"
 Row = dict[str, Any]
 
@@ -120,7 +124,7 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
                 return Outcome()
             raise ReadError(item.path, f"is of robot {motion.robot!r}; name its folder with --robot")
         robot, chosen = cached_robot(models[motion.robot]), format_named(layout)
-        path = out / robot.name / f"{item.name}{chosen.suffix}"
+        path = inside(out, f"{robot.name}/{item.name}{chosen.suffix}")
         make_folder(path.parent)
         chosen.write(motion, robot, path)
     except (ConfigError, StorageError):
@@ -166,9 +170,9 @@ def claim(out: Path, source: Path, robots: Iterable[str]) -> None:
 def _earlier(path: Path) -> list[str] | None:
     """Return the folders of an export that was made, or begun, there; None where none was."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path, max_bytes=MOST_BYTES)
         names = [str(n) for n in data["robots"]] if data["format"] == FORMAT else None
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ReadError, TypeError, KeyError):
         return None
     return [n for n in names if n == Path(n).name and n.strip(".")] if names is not None else None
 

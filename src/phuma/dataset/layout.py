@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from phuma.errors import StorageError
+from phuma.io.inside import inside
 
 SLUG = 48  # characters of a name that stay readable
 
@@ -39,51 +40,55 @@ def clip_id(recording: str, person: int, start: float, mirrored: bool = False) -
 
 @dataclass(frozen=True)
 class Layout:
-    """The paths of a dataset."""
+    """The paths of a dataset, none of which leads out of its folder, by whatever name or link."""
 
     root: Path
 
     @property
     def description(self) -> Path:
         """Return the file that describes the dataset."""
-        return self.root / "dataset.json"
+        return inside(self.root, "dataset.json")
 
     @property
     def manifest(self) -> Path:
         """Return the file of the manifest."""
-        return self.root / "manifest.parquet"
+        return inside(self.root, "manifest.parquet")
 
     @property
     def work(self) -> Path:
         """Return the folder of the records of finished recordings."""
-        return self.root / "work"
+        return inside(self.root, "work")
 
     @property
     def clips(self) -> Path:
         """Return the folder of the robot motions."""
-        return self.root / "clips"
+        return inside(self.root, "clips")
 
     @property
     def recordings(self) -> Path:
         """Return the folder of the curated recordings."""
-        return self.root / "recordings"
+        return inside(self.root, "recordings")
 
     @property
     def lock(self) -> Path:
         """Return the file that is locked while the dataset is written."""
-        return self.root / ".lock"
+        return inside(self.root, ".lock")
 
     def clip(self, robot: str, recording: str, clip: str) -> Path:
         """Return the file of a robot's motion."""
-        return self.clips / robot / recording / f"{clip}.npz"
+        return inside(self.root, f"clips/{robot}/{recording}/{clip}.npz")
 
     def recording(self, recording: str, person: int) -> Path:
         """Return the file of a person's curated recording."""
-        return self.recordings / f"{recording}_{person}.npz"
+        return inside(self.root, f"recordings/{recording}_{person}.npz")
 
     def record(self, recording: str) -> Path:
         """Return the file of a recording's record."""
-        return self.work / f"{recording}.json"
+        return inside(self.root, f"work/{recording}.json")
+
+    def done(self) -> list[str]:
+        """Return the recordings that have a record, in their order: the names of the files, whatever these say."""
+        return sorted(path.stem for path in self.work.glob("*.json"))
 
     def make(self) -> None:
         """Make the folders that are missing."""

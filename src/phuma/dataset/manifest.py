@@ -13,6 +13,7 @@ from phuma.core.curation_metrics import CURATION, RENAMED
 from phuma.core.robot_metrics import BESIDE, HUMAN, MAIN, ROBOT, SAMPLES
 from phuma.dataset.plain_question import columns_of
 from phuma.errors import ConfigError, ReadError, StorageError, missing_extra
+from phuma.io.schema import LARGEST
 
 if TYPE_CHECKING:
     import duckdb
@@ -47,6 +48,18 @@ COLUMNS: Mapping[str, str] = {
 }
 """Name and type of every column, in order; docs/formats/dataset.md and docs/tables/metrics.md say what each one is"""
 
+NEEDED = ("clip", "robot", "kept")
+"""Columns that are never null"""
+NEEDED_IF_KEPT = ("frames", "fps")
+QUESTIONS = ("SELECT", "EXPLAIN", "MULTI")
+"""Kinds of statements that `phuma query` answers; a PIVOT is a MULTI"""
+BOUNDS: Mapping[str, tuple[float, float]] = {
+    **{name: (-LARGEST, LARGEST) for name, kind in COLUMNS.items() if kind == "DOUBLE"},
+    **{name: (0, 2**31 - 1) for name, kind in COLUMNS.items() if kind == "INTEGER"},
+    "fps": (1, 1e6),
+}
+"""Least and greatest value of each column of numbers"""
+
 
 def connect() -> duckdb.DuckDBPyConnection:
     """Return an empty database in memory that fetches nothing from anywhere."""
@@ -54,7 +67,8 @@ def connect() -> duckdb.DuckDBPyConnection:
         import duckdb
     except ModuleNotFoundError as e:
         raise missing_extra(e, "a dataset") from None
-    return duckdb.connect(config={"autoinstall_known_extensions": False, "threads": 1})
+    # Files in the folder for temporary ones would be open to every query.
+    return duckdb.connect(config={"autoinstall_known_extensions": False, "threads": 1, "temp_directory": ""})
 
 
 def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
@@ -89,38 +103,79 @@ def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
 def open_manifest(path: Path, question: str | None = None) -> duckdb.DuckDBPyConnection:
     """Return a database with one table, `manifest`, that can read no file and write none.
 
-    Metrics have the names that they have now, whatever they were called when the manifest was written, and are null
-    where they were measured on nothing. Where the only question that will be asked is given, columns that it is not
-    about may be left out.
+    Columns have their types and values are within their bounds; columns that are not known may be there, too. Metrics
+    have the names that they have now, whatever they were called when the manifest was written, and are null where they
+    were measured on nothing. Where the only question that will be asked is given, columns that it is not about may be
+    left out.
     """
     import duckdb
 
     database = connect()
     wanted = None if question is None else columns_of(database, question, COLUMNS)
     if wanted is not None:
-        wanted |= {metric.weight for metric in ROBOT if metric.name in wanted}
+        wanted |= {metric.weight for metric in ROBOT if metric.name in wanted} | {"clip", "robot", "kept"}
     source = f"read_parquet({quoted(_one_file(path))}, hive_partitioning=false)"
     try:
         found = {name for name, *_ in database.execute(f"DESCRIBE FROM {source}").fetchall()}
         database.execute(f"CREATE TABLE manifest AS SELECT {_to_read(found, wanted)} FROM {source}")
     except duckdb.Error as e:
         raise ReadError(path, f"is damaged: {str(e).splitlines()[0]}") from None
-    if missing := [name for name in COLUMNS if name not in found and name not in OF_METRICS]:
+    _bring_up_to_date(path, database, found, wanted)
+    if fault := _wrong_value(database):
+        raise ReadError(path, fault)
+    database.execute("SET enable_external_access = false")
+    database.execute("SET lock_configuration = true")
+    return database
+
+
+def _bring_up_to_date(
+    path: Path, database: duckdb.DuckDBPyConnection, there: set[str], wanted: set[str] | None
+) -> None:
+    """Give metrics the names of today, add those that did not exist yet, and check the types of all columns.
+
+    `there` are the columns of the file, of which those that are wanted were read.
+    """
+    if missing := [name for name in COLUMNS if name not in there and name not in OF_METRICS]:
         raise ReadError(path, f"has no column {', '.join(missing)}")
-    found = {name for name, *_ in database.execute("DESCRIBE manifest").fetchall()}
+    found = {name: kind for name, kind, *_ in database.execute("DESCRIBE manifest").fetchall()}
     for old, new in RENAMED.items():
         if old in found and new not in found:
             database.execute(f"ALTER TABLE manifest RENAME COLUMN {old} TO {new}")
-            found.add(new)
+            found[new] = found[old]
     for name in [name for name in OF_METRICS if name not in found and (wanted is None or name in wanted)]:
         database.execute(f"ALTER TABLE manifest ADD COLUMN {name} {COLUMNS[name]}")
+    for name, kind in COLUMNS.items():
+        if found.get(name, kind) != kind:
+            raise ReadError(path, f"column {name} is of type {found[name]}, expected {kind}")
     for count in _SAMPLES:
         own = [metric.name for metric in ROBOT if metric.weight == count and (wanted is None or metric.name in wanted)]
         if own:
             database.execute(f"UPDATE manifest SET {', '.join(f'{n} = NULL' for n in own)} WHERE {count} = 0")
-    database.execute("SET enable_external_access = false")
-    database.execute("SET lock_configuration = true")
-    return database
+
+
+def _wrong_value(database: duckdb.DuckDBPyConnection) -> str | None:
+    """Return which value of the columns that were read is null, out of bounds or no number, with its row."""
+    there = {name for name, *_ in database.execute("DESCRIBE manifest").fetchall()}
+    lists = [name for name, kind in COLUMNS.items() if kind == "VARCHAR[]"]
+    tests = [
+        *((name, f"{name} IS NULL", "a value") for name in NEEDED),
+        *((name, f"kept AND {name} IS NULL", "a value, as the clip is kept") for name in NEEDED_IF_KEPT),
+        *((name, f"list_count({name}) != len({name})", "texts") for name in lists),
+        *(
+            (name, f'NOT ("{name}" BETWEEN {low} AND {high})', f"{low:g} to {high:g}")
+            for name, (low, high) in BOUNDS.items()
+        ),
+    ]
+    tests = [(name, test, expected) for name, test, expected in tests if name in there]
+    counts = ", ".join(f"count(*) FILTER ({test})" for _, test, _ in tests)
+    found = database.execute(f"SELECT {counts} FROM manifest").fetchall()[0]
+    for (name, test, expected), count in zip(tests, found):
+        if count:
+            sql = f'SELECT "{name}", clip, robot FROM manifest WHERE {test} LIMIT 1'
+            value, clip, robot = database.execute(sql).fetchall()[0]
+            found_value = "null" if value is None else repr(value)
+            return f"{name} is {found_value} in the row of {clip!r} on {robot!r}; expected {expected}"
+    return None
 
 
 def _to_read(found: set[str], wanted: set[str] | None) -> str:
@@ -128,7 +183,7 @@ def _to_read(found: set[str], wanted: set[str] | None) -> str:
     if wanted is None:
         return "*"
     there = [name for name in sorted(found) if RENAMED.get(name, name) in wanted]
-    return ", ".join(f'"{name}"' for name in there or ["clip"])
+    return ", ".join(f'"{name}"' for name in there)
 
 
 def ask(database: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = ()) -> tuple[list[str], list[tuple]]:
@@ -141,6 +196,23 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = (
         return [about[0] for about in answer.description or ()], answer.fetchall()
     except duckdb.Error as e:
         raise ConfigError(f"the question cannot be answered: {e}") from None
+
+
+def one_question(database: duckdb.DuckDBPyConnection, sql: str) -> str:
+    """Return a text that is one SELECT, or what DuckDB takes for one: FROM, PIVOT, DESCRIBE, SUMMARIZE and the like."""
+    import duckdb
+
+    try:
+        kinds = [statement.type.name for statement in database.extract_statements(sql)]
+    except duckdb.Error as e:
+        raise ConfigError(f"the question cannot be answered: {e}") from None
+    if len(kinds) == 1 and kinds[0] in QUESTIONS:
+        return sql
+    given = "nothing" if not kinds else f"{len(kinds)} statements" if len(kinds) > 1 else kinds[0]
+    raise ConfigError(
+        f"the question cannot be answered: expected one SELECT, not {given}; for example: "
+        "SELECT category, count(*) FROM manifest GROUP BY ALL"
+    )
 
 
 def clean_condition(where: str | None) -> str:

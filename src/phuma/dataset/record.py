@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from phuma.core.curation_metrics import with_current_names
+from phuma.core.curation_metrics import RENAMED, with_current_names
 from phuma.core.robot_metrics import with_unknowns
+from phuma.dataset.manifest import BOUNDS, COLUMNS, NEEDED, NEEDED_IF_KEPT
 from phuma.errors import ReadError
 from phuma.io.atomic import write_atomic
+from phuma.io.json_file import read_json
+from phuma.io.schema import BOOLEAN, TEXT, ListOf, Object, OrNull, Schema, Value, between
 
 Row = dict[str, Any]
 
@@ -63,21 +65,61 @@ class Record:
         return all((root / name).is_file() for name in names)
 
 
+def _value(name: str, kind: str) -> Schema:
+    """Return the schema of a column in a record's row."""
+    if name in BOUNDS:
+        return between(*BOUNDS[name], types=(int,) if kind == "INTEGER" else (int, float))
+    if name in FOLDERS:
+        return Value(f"a file below {FOLDERS[name]}", (str,), lambda text: text.startswith(FOLDERS[name]))
+    kinds: dict[str, Schema] = {"VARCHAR": TEXT, "BOOLEAN": BOOLEAN, "VARCHAR[]": ListOf(TEXT)}
+    return kinds[kind]
+
+
+FOLDERS = {"file": "clips/", "human_file": "recordings/"}
+VALUES = {name: _value(name, kind) for name, kind in COLUMNS.items()}
+ROW = Object(
+    {name: VALUES[name] for name in NEEDED},
+    {
+        **{name: OrNull(value) for name, value in VALUES.items()},
+        **{old: OrNull(VALUES[new]) for old, new in RENAMED.items()},
+    },
+)
+SCHEMA = Object(
+    {"id": TEXT, "name": TEXT, "source": TEXT, "label": OrNull(TEXT), "sha256": TEXT, "rows": ListOf(ROW)},
+    {"failed": OrNull(TEXT), "settings": TEXT},
+)
+"""What a record has to be; all keys but the last two are in every one that was ever written"""
+
+
 def save_record(path: Path, record: Record) -> None:
     """Write a record, whole or not at all."""
     text = json.dumps(asdict(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    if fault := _fault(json.loads(text), path):
+        raise ValueError(f"a record that could not be read again: {fault}")
     write_atomic(path, lambda f: f.write(text.encode("utf-8", "surrogatepass")))
 
 
 def load_record(path: Path) -> Record:
-    """Read a record; metrics have the names that they have today, and None where they were measured on nothing."""
+    """Read a record that is what the schema says, under its own name; metrics have the names that they have today,
+    and None where they were measured on nothing."""
     try:
-        data: Mapping[str, Any] = json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
-        return Record(**{**data, "rows": tuple(with_unknowns(with_current_names(r)) for r in data["rows"])})
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as e:
-        raise ReadError(
-            path, f"is damaged ({type(e).__name__}: {e}); remove it, and the recording is done again"
-        ) from None
+        data = read_json(path)
+        if fault := _fault(data, path):
+            raise ReadError(path, fault)
+    except ReadError as e:
+        raise ReadError(path, f"is damaged: {e.problem}; remove it, and the recording is done again") from None
+    return Record(**{**data, "rows": tuple(with_unknowns(with_current_names(row)) for row in data["rows"])})
+
+
+def _fault(data: Any, path: Path) -> str | None:
+    """Return what is wrong with the content of a record in the file at `path`."""
+    if fault := SCHEMA.fault(data, ""):
+        return fault
+    if data["id"] != path.stem:
+        return f"id is {data['id']!r}; expected the file's own name, {path.stem!r}"
+    rows = [(i, row) for i, row in enumerate(data["rows"]) if row["kept"]]
+    missing = ((i, name) for i, row in rows for name in NEEDED_IF_KEPT if row.get(name) is None)
+    return next((f"rows[{i}] is kept and has no {name!r}" for i, name in missing), None)
 
 
 def file_sha256(path: Path) -> str:

@@ -135,10 +135,9 @@ _FIELDS = """clip, robot, recording, start, "end", category, split, kept, coales
     coalesce(mirrored, false) AS mirrored"""
 # Each row's place in the order by clip and robot, and what words are looked for in, made once: that is what makes a
 # search quick. Places are found from the keys alone, since to sort whole rows takes longer than all the rest. Words
-# hold no white space, so none matches across two columns. A number that is none counts as missing, and JSON knows no
-# such number.
+# hold no white space, so none matches across two columns.
 _TABLE = f"""SELECT {_FIELDS}, source, place,
-    {", ".join(f"CASE WHEN isfinite({name}) THEN {name} END AS {name}" for name in METRICS)},
+    {", ".join(METRICS)},
     lower(concat_ws(chr(10), recording, clip, label, category, source)) AS words
     FROM manifest
     JOIN (SELECT rowid AS row, row_number() OVER (ORDER BY clip, robot) AS place FROM manifest)

@@ -13,13 +13,14 @@ from typing import Any
 
 from phuma.dataset.builder import finish, records
 from phuma.dataset.category import GROUPS, TYPES
-from phuma.dataset.dataset import Dataset, inside
+from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import COLUMNS, ask, clean_condition
 from phuma.dataset.record import file_sha256, save_record
 from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.io.atomic import write_atomic
+from phuma.io.inside import inside
 from phuma.io.lock import is_locked, locked
 
 Key = tuple[str, str]
@@ -147,7 +148,7 @@ def _copy(source: Layout, target: Layout, chosen: set[Key], progress: Callable[[
         if not rows:
             continue
         for name in dict.fromkeys(row[key] for row in rows for key in ("file", "human_file") if row.get(key)):
-            _link(inside(source.root, name), target.root / name)
+            _link(inside(source.root, name).resolve(), inside(target.root, name))
         save_record(target.record(record.id), replace(record, rows=rows))
         done += len(rows)
         progress(done, len(chosen))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from phuma.io.lock import is_locked
 NEEDED = ("clip", "robot", "kept", "frames", "fps", "split", "category")
 BATCH = 2000
 UNKNOWN = "unknown"
-"""Category of an imported motion without a label"""
+"""Category of an imported motion without a label; split of a clip without one"""
 
 
 @dataclass
@@ -88,7 +89,7 @@ def status(root: Path) -> Status:
     out = Status(finished, is_locked(layout.lock), description.selected is not None)
     out.robots = {name: Tally() for name in description.robots}
     if finished:
-        out.recordings = description.counts["recordings"]
+        out.recordings = description.counts.get("recordings", 0)
         out.failed = [dict(f) for f in description.failed]
     seen: set[str] = set()
     for row in _manifest_rows(layout) if finished else _record_rows(layout, out):
@@ -96,7 +97,7 @@ def status(root: Path) -> Status:
         if row["clip"] not in seen:
             seen.add(row["clip"])
             out.total.add(row)
-            out.splits.setdefault(row["split"], Tally()).add(row)
+            out.splits.setdefault(row["split"] or UNKNOWN, Tally()).add(row)
             out.categories.setdefault(row["category"] or UNKNOWN, Tally()).add(row)
     return out
 
@@ -110,14 +111,15 @@ def _manifest_rows(layout: Layout) -> Iterator[Mapping[str, Any]]:
 
 def _record_rows(layout: Layout, out: Status) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of all records there are now; count recordings and failures on the way."""
-    for path in sorted(layout.work.glob("*.json")):
+    for recording in layout.done():
         try:
+            path = layout.record(recording)
             record = load_record(path)
         except ReadError as e:
-            if path.exists():  # else a build has just begun to do it again
-                out.failed.append({"recording": path.stem, "reason": f"its record {e.problem}"})
+            if os.path.lexists(layout.work / f"{recording}.json"):  # else a build has just begun to do it again
+                out.failed.append({"recording": recording, "reason": f"its record {e.problem}"})
             continue
         out.recordings += 1
         if record.failed is not None:
             out.failed.append({"recording": record.name, "reason": record.failed})
-        yield from record.rows
+        yield from ({name: row.get(name) for name in NEEDED} for row in record.rows)

@@ -20,7 +20,7 @@ from phuma.core.metric import Metric
 from phuma.core.rotations import Array
 from phuma.core.skeleton import JOINTS, N_JOINTS, PARENTS, REGIONS
 from phuma.errors import PhumaError, ReadError
-from phuma.formats.meta import parse_meta, provenance_of
+from phuma.formats.meta import CLIP, provenance_of, read_meta
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
@@ -97,7 +97,7 @@ def load_clip(path: str | Path) -> Clip:
             raise PhumaError(
                 "has joints or contacts in another order than SMPL-X's; it was not written by this program"
             )
-        meta = parse_meta(path, str(data["meta"]))
+        meta = read_meta(str(data["meta"]), path, CLIP)
         provenance = provenance_of(meta)
         body = _body(meta["body"], data, provenance.mirrored)
         motion = HumanMotion(body, data["root_pos"], data["joint_quat"], float(data["fps"]), provenance)

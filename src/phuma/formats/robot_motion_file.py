@@ -13,7 +13,7 @@ from phuma.core.robot_metrics import with_unknowns
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.skeleton import N_JOINTS
 from phuma.errors import PhumaError, ReadError
-from phuma.formats.meta import parse_meta, provenance_of, report_of, robot_name
+from phuma.formats.meta import ROBOT_MOTION, provenance_of, read_meta, robot_name
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
@@ -61,7 +61,7 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         if int(data["version"]) > VERSION:
             version = int(data["version"])
             raise PhumaError(f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
-        meta = parse_meta(path, str(data["meta"]))
+        meta = read_meta(str(data["meta"]), path, ROBOT_MOTION)
         arrays: dict[str, Any] = {name: data[name] for name in ARRAYS if name in data}
         if not len(arrays.setdefault("human_joints", NO_HUMAN)):
             arrays["human_joints"] = None
@@ -70,7 +70,7 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         # What was written here differs from 1 by rounding alone: left so, it is saved again as the same bytes.
         arrays["root_quat"] = np.where(np.abs(length - 1) > 1e-6, quat / length, quat)
         joint_names = tuple(str(n) for n in data["joint_names"])
-        report = dict(report_of(meta))
+        report = dict(meta["report"])
         if "metrics" in report:
             report["metrics"] = with_unknowns(report["metrics"])
         return RobotMotion(

@@ -170,7 +170,7 @@ def piece_of_entry(entry: Entry) -> Piece:
     clip = entry.human() if row["human_file"] else None
     measures = [] if clip is None else [
         Measure(m.metric, row[m.name], row[f"{m.name}_limit"])
-        for m in clip.verdict.measures if row.get(m.name) is not None
+        for m in clip.verdict.measures if None not in (row.get(m.name), row.get(f"{m.name}_limit"))
     ]  # fmt: skip
     named = [(name, row[name]) for name in ("category", "split", "label", "source", "format", "licence")]
     facts = [(name, str(value)) for name, value in [*named, ("clip", entry.id)] if value]

@@ -1,0 +1,37 @@
+"""Names that come from files lead nowhere but below the folder that they belong to, for reading and for writing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from phuma.errors import ReadError
+
+__all__ = ["inside", "links_in"]
+
+
+def inside(folder: Path, name: str) -> Path:
+    """Return the path of a name below a folder, or raise a ReadError: an untrusted file may name anything.
+
+    Refused are names that are absolute, hold `..`, stand for the folder itself or for no file at all, and links on the
+    way that lead out of the folder. The folder itself may be a link.
+    """
+    plain = PurePosixPath(name)
+    if plain.is_absolute() or ".." in plain.parts or not plain.parts or "\0" in name:
+        raise ReadError(folder, f"names a file outside of itself: {name!r}")
+    path = folder / name
+    try:
+        leaves = not path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError) as e:  # a name that is too long; links that lead to each other
+        raise ReadError(folder, f"names a file that cannot be: {name[:80]!r} ({e})") from None
+    if leaves:
+        raise ReadError(folder, f"names a file outside of itself: {name!r} is, or lies in, a link that leads elsewhere")
+    return path
+
+
+def links_in(folder: Path) -> Iterator[Path]:
+    """Yield every symbolic link below a folder; none is followed."""
+    for parent, folders, files in os.walk(folder):
+        paths = (Path(parent, name) for name in sorted([*folders, *files]))
+        yield from (path for path in paths if path.is_symlink())

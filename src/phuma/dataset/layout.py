@@ -77,9 +77,9 @@ class Layout:
         """Return the file of a robot's motion."""
         return self.clips / robot / recording / f"{clip}.npz"
 
-    def recording(self, recording: str, person: int) -> Path:
-        """Return the file of a person's curated recording."""
-        return self.recordings / f"{recording}_{person}.npz"
+    def recording(self, recording: str, number: int) -> Path:
+        """Return the file of a person's curated recording, or of a part of a long one: they are numbered in order."""
+        return self.recordings / f"{recording}_{number}.npz"
 
     def record(self, recording: str) -> Path:
         """Return the file of a recording's record."""

@@ -27,7 +27,7 @@ from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.names import unique_name
-from phuma.pipelines.files_to_clips import people_in
+from phuma.pipelines.files_to_clips import parts_in
 from phuma.pipelines.retarget import check_method, retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import Robot, cached_robot
@@ -183,15 +183,15 @@ def produce(job: Job, layout: Layout, cfg: BuildCfg) -> list[Row]:
     """Process one recording: write its curated whole and its clips on every robot, and return their manifest rows."""
     rows: list[Row] = []
     # By its name, not by its path: nothing in a dataset depends on the machine.
-    for person, curation in enumerate(people_in(job.path, cfg.read, cfg.curate, source=job.name)):
-        human = layout.recording(job.id, person)
-        save_clip(human, curation.whole)
+    for number, (person, part) in enumerate(parts_in(job.path, cfg.read, cfg.curate, source=job.name)):
+        human = layout.recording(job.id, number)
+        save_clip(human, part.whole)
         about = {
             "person": person,
             "human_file": human.relative_to(layout.root).as_posix(),
             "human_sha256": file_sha256(human),
         }
-        for clip in curation.clips:
+        for clip in part.clips:
             images = [clip, clip.mirror()] if cfg.mirror and clip.verdict.kept else [clip]
             rows += [row for image in images for row in _clip_rows(job, layout, cfg, image, about)]
     return rows

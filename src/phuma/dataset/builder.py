@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -19,8 +20,9 @@ from phuma.dataset.describe import Description, NewerVersionError, differences, 
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
-from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
+from phuma.errors import ConfigError, PhumaError, ReadError, StorageError, lack_of
 from phuma.io.lock import at_work, locked, wait_for_workers
+from phuma.io.probe import Probe
 from phuma.runtime.process_pool import Done
 
 Produce = Callable[[Job, Layout], list[Row]]
@@ -61,7 +63,7 @@ def build(
     """Do every job that is not done yet, then write manifest and description; return the description."""
     layout = Layout(root)
     make_folder(root)
-    with locked(layout.lock):
+    with locked(layout.lock), _told_how_to_go_on():
         wait_for_workers(layout.work)
         claim(layout, description, rebuild)
         layout.make()
@@ -79,6 +81,20 @@ def build(
             )
             progress(state)
         return finish(layout, description)
+
+
+@contextmanager
+def _told_how_to_go_on() -> Iterator[None]:
+    """Say of what the system did not give that nothing is lost by it."""
+    try:
+        yield
+    except Exception as e:
+        if why := lack_of(e):
+            raise PhumaError(
+                f"{why}. What is finished is kept: when there is more, run the same command again, and it goes on "
+                "where it was"
+            ) from None
+        raise
 
 
 def claim(layout: Layout, description: Description, rebuild: bool) -> None:
@@ -148,15 +164,18 @@ def _do_job(job: Job, layout: Layout, produce: Produce) -> Outcome:
     clear(layout, job.id)
     sha256 = ""
     try:
+        Probe(job.path).check_size()  # before a minute is spent on a file that nobody will read
         stamp, sha256 = file_stamp(job.path), file_sha256(job.path)
         rows = [{**row, "source_sha256": sha256} for row in produce(job, layout)]
         if file_stamp(job.path) != stamp or file_sha256(job.path) != sha256:
             raise ReadError(job.path, "changed while it was read; run again when it is whole")
         record = _record(job, sha256, rows=tuple(rows))
         save_record(layout.record(job.id), record)
-    except (ConfigError, StorageError, MemoryError):
+    except (ConfigError, StorageError):
         raise
     except Exception as e:  # whatever it is, it must not cost the rest of a long build
+        if lack_of(e):
+            raise
         _check_disk(e, job, layout.root)
         clear(layout, job.id)
         record = _record(job, sha256, failed=_reason(e, job))

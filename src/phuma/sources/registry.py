@@ -34,6 +34,7 @@ def recognise(probe: Probe) -> Reader:
     """Return the reader for a file's content, or raise an error that says what it seems to be and what is known."""
     if probe.kind == "empty":
         raise ReadError(probe.path, "is empty")
+    probe.check_size()
     for reader in READERS:
         if reader.recognises(probe):
             return reader

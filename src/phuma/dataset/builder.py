@@ -1,12 +1,14 @@
 """Build a dataset: each recording is done once, whatever happens on the way.
 
 A recording is done by writing its files and, last, its record. What has a record is done; the manifest is made from
-the records alone. So a build that is killed at any moment goes on where it was, and ends with the same bytes.
+the records alone. So a build that is killed at any moment goes on where it was, and ends with the same bytes. A file
+that a power failure took away is noticed by its hash, and its recording done again.
 """
 
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,6 +23,7 @@ from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError, lack_of
+from phuma.io.atomic import without_waiting
 from phuma.io.lock import at_work, locked, wait_for_workers
 from phuma.io.probe import Probe
 from phuma.runtime.process_pool import Done
@@ -143,7 +146,7 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
         try:
             record = load_record(layout.record(job.id))
             valid = record.failed is None and record.is_of(job, file_sha256(job.path))
-            valid = valid and record.files_exist(layout.root)
+            valid = valid and record.files_are_whole(layout.root)
         except (ReadError, OSError):
             valid = False
         if valid:
@@ -156,7 +159,7 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
 
 def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
     """Do one recording as a whole: a fault of it becomes its record, a fault of the disk an exception."""
-    with at_work(Layout(root).work):
+    with at_work(Layout(root).work), without_waiting():
         return _do_job(job, Layout(root), produce)
 
 
@@ -263,6 +266,7 @@ def finish(layout: Layout, description: Description) -> Description:
                 counts[name] += number
             yield from record.rows
 
+    os.sync()  # of what is finished, nothing is lost: until here, the hashes would have told
     write_manifest(layout.manifest, rows())
     counts["failed"] = len(failed)
     done = replace(description, finished=True, importing=False, counts=counts, failed=tuple(failed))

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,8 @@ from phuma.errors import ReadError
 from phuma.io.atomic import write_atomic
 
 Row = dict[str, Any]
+HASHED = {"file": "sha256", "human_file": "human_sha256"}
+"""Columns that name a file, each with that of the file's hash"""
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,15 @@ class Record:
         """Return whether doing the job again would give this record again."""
         return (self.name, self.label, self.settings, self.sha256) == (job.name, job.label, job.settings, sha256)
 
-    def files_exist(self, root: Path) -> bool:
-        """Return whether all files that the rows name exist."""
-        names = (row[key] for row in self.rows for key in ("file", "human_file") if row.get(key))
-        return all((root / name).is_file() for name in names)
+    def files_are_whole(self, root: Path) -> bool:
+        """Return whether all files that the rows name are there, as they were written."""
+        files = ((row.get(name), row.get(sha256)) for row in self.rows for name, sha256 in HASHED.items())
+        return all(file_sha256(root / name) == sha256 for name, sha256 in dict.fromkeys(files) if name)
 
 
 def save_record(path: Path, record: Record) -> None:
     """Write a record, whole or not at all."""
-    text = json.dumps(asdict(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(vars(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
     write_atomic(path, lambda f: f.write(text.encode("utf-8", "surrogatepass")))
 
 

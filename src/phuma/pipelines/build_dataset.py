@@ -151,12 +151,15 @@ def named_jobs(recordings: Sequence[Recording], beneath: str = "") -> list[Job]:
     labels = lru_cache(maxsize=None)(read_labels)
     jobs: list[Job] = []
     taken: set[str] = set()
-    seen: set[Path] = set()
+    seen: set[str] = set()
+    name_of = lru_cache(maxsize=None)(_folder_name)
     for recording in recordings:
-        if recording.path.resolve() in seen:
+        real = os.path.realpath(recording.path)
+        if real in seen:
             continue  # reached twice: through a folder within a folder, or a link
-        seen.add(recording.path.resolve())
-        source, relative = _source_and_path(recording)
+        seen.add(real)
+        source = name_of(recording.folder)
+        relative = relative_name(_safe_path(recording.path.relative_to(recording.folder).as_posix()))
         # Another folder of the same name has a number; upper and lower case differ, as files of both are there.
         name = unique_name(source, taken, f"/{relative}", key=str)
         label = labels(recording.folder).text_of(relative)
@@ -165,11 +168,9 @@ def named_jobs(recordings: Sequence[Recording], beneath: str = "") -> list[Job]:
     return jobs
 
 
-def _source_and_path(recording: Recording) -> tuple[str, str]:
-    """Return the name of the source folder and the path of the recording below it."""
-    folder = recording.folder.resolve().name or "root"
-    relative = recording.path.relative_to(recording.folder).as_posix()
-    return relative_name(_safe_path(folder)), relative_name(_safe_path(relative))
+def _folder_name(folder: Path) -> str:
+    """Return the name of a source folder."""
+    return relative_name(_safe_path(folder.resolve().name or "root"))
 
 
 def _safe_path(path: str) -> str:

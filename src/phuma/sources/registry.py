@@ -120,6 +120,8 @@ def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Coll
 
 
 def _without_motion(path: Path) -> bool:
+    if path.suffix.lower() != ".npz":
+        return False
     try:
         return amass_smplx.is_shape_only(Probe(path))
     except ReadError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -33,8 +33,8 @@ CONTACTS: Mapping[str, Callable[[Evidence], FootContacts]] = {
 MIN_FRAMES = 4  # jerk is a third difference
 PART_CLIPS = 512
 """Clips of a part of a long recording: half an hour"""
-VOTERS = 50_000
-"""Frames of a long recording that vote for the height of its ground"""
+STRETCHES, STRETCH = 64, 800
+"""Stretches of a long recording that vote for the height of its ground, and the frames of each"""
 MARGIN = 15.0
 """Periods of its cutoff after which a filter has forgotten what was there to the last bit"""
 
@@ -118,7 +118,7 @@ def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[
     """Yield the curation of a recording: one, or where it has more than PART_CLIPS clips, one for each part of so many.
 
     So memory stays flat however long a recording is. Clips are those of `curate`: each part is smoothed with as much of
-    its neighbours as a filter can feel, and all stand on one ground, which at most VOTERS frames vote for.
+    its neighbours as a filter can feel, and all stand on one ground, for which STRETCHES of the recording vote.
     """
     cfg = cfg or CurateCfg()
     total = frames_at(motion, cfg.rate)
@@ -126,8 +126,8 @@ def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[
     if len(spans) <= PART_CLIPS:
         yield curate(motion, cfg)
         return
-    ground = _vote(motion, cfg.band) if cfg.ground is None else cfg.ground
     margin = round(MARGIN / min(cfg.root_cutoff, cfg.rotation_cutoff) * cfg.rate)
+    ground = _vote(motion, cfg, margin) if cfg.ground is None else cfg.ground
     for at in range(0, len(spans), PART_CLIPS):
         own = spans[at : at + PART_CLIPS]
         first, last = own[0][0], total if own[-1] == spans[-1] else own[-1][1]
@@ -143,15 +143,16 @@ def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[
         )
 
 
-def _vote(motion: HumanMotion, band: float) -> float:
-    """Return the height of the ground in m by the vote of frames that lie evenly over a recording."""
-    chosen = np.linspace(0, len(motion) - 1, VOTERS).astype(int)
-    heights = np.empty((VOTERS, N_SOLE), dtype=np.float32)
-    for here in blocks_of(VOTERS):
-        some = chosen[here]
-        block = replace(motion, root_pos=motion.root_pos[some], joint_quat=motion.joint_quat[some])
-        heights[here] = block.sole_heights()
-    return vote_ground(heights, band)
+def _vote(motion: HumanMotion, cfg: CurateCfg, margin: int) -> float:
+    """Return the height of the ground in m by the vote of stretches that lie evenly over a recording."""
+    total = frames_at(motion, cfg.rate)
+    starts = np.linspace(0, total - STRETCH, min(STRETCHES, total // STRETCH)).astype(int)
+    heights = np.empty((len(starts), STRETCH, N_SOLE), dtype=np.float32)
+    for voted, first in zip(heights, starts.tolist()):
+        begin, end = max(0, first - margin), min(total, first + STRETCH + margin)
+        wide = smooth(resample(motion, cfg.rate, begin, end), cfg.root_cutoff, cfg.rotation_cutoff)
+        voted[:] = wide.frames(first - begin, first - begin + STRETCH).sole_heights()
+    return vote_ground(heights, cfg.band)
 
 
 def _curate(

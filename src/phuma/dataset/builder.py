@@ -18,7 +18,14 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phuma.dataset.describe import Description, NewerVersionError, differences, load_description, save_description
+from phuma.dataset.describe import (
+    PLANNED,
+    Description,
+    NewerVersionError,
+    differences,
+    load_description,
+    save_description,
+)
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
@@ -68,7 +75,9 @@ def build(
     make_folder(root)
     with locked(layout.lock), _told_how_to_go_on():
         wait_for_workers(layout.work)
-        claim(layout, description, rebuild)
+        before = set() if rebuild else {path.stem for path in layout.work.glob("*.json")}
+        planned = len(before | {job.id for job in jobs})
+        claim(layout, replace(description, counts={PLANNED: planned}), rebuild)
         layout.make()
         _sweep_parts(root)
         todo, known = _unfinished(layout, jobs)
@@ -123,7 +132,7 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
         raise ConfigError(
             f"{layout.root} holds {', '.join(OURS)} but no dataset.json: it is not ours; choose another --out"
         )
-    save_description(layout.root, replace(description, finished=False, counts={}, failed=()))
+    save_description(layout.root, replace(description, finished=False, failed=()))
 
 
 def _check_ours(layout: Layout) -> None:

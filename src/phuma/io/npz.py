@@ -95,7 +95,7 @@ def load_npz(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, ND
 
 
 def load_columns(
-    path: str | os.PathLike[str], columns: NDArray[np.integer], name: str = "", dtype: DTypeLike = None
+    path: str | os.PathLike[str], columns: NDArray[np.integer], name: str = "", dtype: DTypeLike | None = None
 ) -> NDArray[Any]:
     """Return (T, len(columns)) some columns of a table, read-only: of an `.npy`, or of the array `name` of an `.npz`.
 
@@ -189,7 +189,7 @@ def _columns(
     layout: _Layout,
     there: int,
     columns: NDArray[np.integer],
-    dtype: DTypeLike,
+    dtype: DTypeLike | None,
 ) -> NDArray[Any]:
     shape, stored = layout.header
     wanted = stored if dtype is None or stored.kind not in "biuf" else np.dtype(dtype)

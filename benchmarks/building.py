@@ -1,6 +1,8 @@
-"""What building a dataset costs: two jobs against one, where the time goes, and a tenth of the paper's scale.
+"""What building a dataset costs: two jobs against one, where the time goes, a tenth of the paper's scale, very many
+recordings and very long ones.
 
-A number as argument takes so many times less of everything. The table of CMU recordings needs them: PHUMA_CMU.
+A number as argument takes so many times less of everything; `scale` measures the last two alone. The table of CMU
+recordings needs them: PHUMA_CMU.
 """
 
 from __future__ import annotations
@@ -26,6 +28,9 @@ PAPER_CLIPS, PAPER_HOURS = 76_000, 73.0
 RECORDINGS = 845  # of 30 s, which are 9 clips each: a tenth of the paper's clips
 SECONDS = 30.0
 COMPARED = 60  # recordings that are built by one job and by two
+SMALL = 10_000  # recordings of less than a second, none of which is kept: what a file costs beside its motion
+SMALL_FRAMES = 24
+LONG_FRAMES = 1_000_000  # of one recording
 WARMING = 11  # recordings that are done before time is taken: the first motions compile and fill caches
 
 
@@ -128,8 +133,11 @@ def generate_recordings(folder: Path, count: int) -> Path:
 
 
 def run_build(sources: list[Path], out: Path, jobs: int) -> dict[str, float]:
-    """`phuma build` as a user runs it: wall and CPU seconds, and the most memory that its processes took."""
-    words = ["build", *sources, "--out", out, "--robot", ROBOT, "--jobs", jobs]
+    return run_command("build", *sources, "--out", out, "--robot", ROBOT, "--jobs", jobs)
+
+
+def run_command(*words: object) -> dict[str, float]:
+    """A command as a user runs it: wall and CPU seconds, and the most memory that its processes took."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     process = subprocess.Popen([sys.executable, "-m", "phuma", *map(str, words)], stdout=subprocess.DEVNULL)
     peaks = {"parent": 0.0, "worker": 0.0}
@@ -137,7 +145,7 @@ def run_build(sources: list[Path], out: Path, jobs: int) -> dict[str, float]:
         for who, megabytes in peak_of_each(process.pid):
             peaks[who] = max(peaks[who], megabytes)
         time.sleep(0.25)
-    assert process.returncode == 0, f"the build ended with {process.returncode}"
+    assert process.returncode == 0, f"phuma {words[0]} ended with {process.returncode}"
     after, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter() - began
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return {"wall": wall, "cpu": cpu, **peaks}
@@ -240,16 +248,81 @@ def repeated(dataset: Path, out: Path) -> Path:
     return out
 
 
-def main(less: float) -> None:
+def person_rows(seconds: float) -> Any:
+    """Every type of motion in turn, (T, 69), shaken so much that curation keeps nothing: no robot is needed."""
+    import numpy as np
+
+    from phuma.io.npz import load_npy
+    from phuma.sources import phuma_human
+    from phuma.synth import KINDS, generate
+
+    rng, rows = np.random.default_rng(0), []
+    with tempfile.TemporaryDirectory() as name:
+        for n, kind in enumerate(KINDS):
+            phuma_human.write(Path(name) / "one.npy", generate(kind, seconds, n).motion)
+            rows.append(load_npy(Path(name) / "one.npy").copy())
+            rows[-1][:, :3] += rng.normal(scale=0.05, size=(len(rows[-1]), 3))
+    return rows
+
+
+def many_part(folder: Path, less: float) -> list[str]:
+    import numpy as np
+
+    source, count = folder / "small", max(WARMING, round(SMALL / less))
+    source.mkdir()
+    rows = person_rows(1.0)
+    for n in range(count):
+        np.save(source / f"{n:05d}.npy", rows[n % len(rows)][:SMALL_FRAMES] + np.float32(1e-6 * n))
+    spent, again = run_build([source], folder / "of small", 2), run_build([source], folder / "of small", 2)
+    lines = [
+        [what, s["cpu"], 1000 * s["cpu"] / count, f"{s['parent']:.0f}", f"{s['worker']:.0f}"]
+        for what, s in (("built by two jobs", spent), ("run again with nothing to do", again))
+    ]
+    return [
+        f"## Very many recordings\n\n{count} files of {SMALL_FRAMES} frames, of which no clip is kept:",
+        markdown(["", "CPU s", "CPU ms a file", "peak of the parent, MB", "peak of a worker, MB"], lines),
+    ]
+
+
+def long_part(folder: Path, less: float) -> list[str]:
+    import numpy as np
+
+    frames, source = round(LONG_FRAMES / less), folder / "long"
+    source.mkdir()
+    rows = np.concatenate(person_rows(30.0))
+    np.save(source / "long.npy", np.tile(rows, (-(-frames // len(rows)), 1))[:frames])
+    spent = {
+        "inspect": run_command("inspect", source / "long.npy"),
+        "inspect --preset dynamic": run_command("inspect", source / "long.npy", "--preset", "dynamic"),
+        "curate": run_command("curate", source, "--out", folder / "curated", "--jobs", 1),
+        "build": run_build([source], folder / "of long", 1),
+    }
+    lines = [[f"`phuma {what}`", s["cpu"], f"{max(s['parent'], s['worker']):.0f}"] for what, s in spent.items()]
+    return [
+        f"## Very long recordings\n\nOne file of {frames} frames, {frames / 30 / 3600:.1f} hours, of which no clip is "
+        "kept:",
+        markdown(["", "CPU s", "peak memory of a process, MB (under 1000 are wanted)"], lines),
+    ]
+
+
+def main(less: float, scale_alone: bool = False) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        parts = [*jobs_part(folder, less), *cmu_part(folder, less), *scale_part(folder, less)]
-    if less == 1:
+        scale = [*many_part(folder, less), *long_part(folder, less)]
+        parts = [] if scale_alone else [*jobs_part(folder, less), *cmu_part(folder, less), *scale_part(folder, less)]
+    if less != 1:
+        print(f"one part in {less:g} of everything: a try, not written down", *parts, *scale, sep="\n\n")
+        return
+    save("building_scale", "What very many and very long recordings cost", *scale)
+    if parts:
         save("building", "What building a dataset costs", *parts)
-    else:
-        print(f"one part in {less:g} of everything: a try, not written down", *parts, sep="\n\n")
 
 
 if __name__ == "__main__":
     first = sys.argv[1] if len(sys.argv) > 1 else "1"
-    CHILDREN[first](*sys.argv[2:]) if first in CHILDREN else main(float(first))
+    if first in CHILDREN:
+        CHILDREN[first](*sys.argv[2:])
+    elif first == "scale":
+        main(float(sys.argv[2]) if len(sys.argv) > 2 else 1.0, scale_alone=True)
+    else:
+        main(float(first))

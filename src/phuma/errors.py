@@ -1,6 +1,8 @@
 """What can be wrong with a user's input. A message names the value, says what was valid, and what to do."""
 
-__all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError", "StorageError", "missing_extra"]
+import errno
+
+__all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError", "StorageError", "lack_of", "missing_extra"]
 
 EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolctl"), "retarget") | {
     "matplotlib": "plot",
@@ -55,6 +57,18 @@ class MissingExtraError(PhumaError):
 
     def __reduce__(self):
         return MissingExtraError, self._given
+
+
+def lack_of(e: BaseException) -> str | None:
+    """Return what the system did not give, in words, where an exception says that; None for any other."""
+    why = f" ({e})" if str(e) else ""
+    if isinstance(e, MemoryError) or (isinstance(e, OSError) and e.errno == errno.ENOMEM):
+        return f"there is not enough memory{why}"
+    if isinstance(e, ImportError) and not isinstance(e, ModuleNotFoundError):
+        return f"a library cannot be loaded, perhaps for want of memory{why}"
+    if isinstance(e, RuntimeError) and "start new thread" in str(e):
+        return f"no thread can be started, perhaps for want of memory{why}"
+    return None
 
 
 def missing_extra(e: ModuleNotFoundError, purpose: str) -> Exception:

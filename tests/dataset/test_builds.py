@@ -118,6 +118,16 @@ def test_what_was_damaged_behind_its_back_is_done_again(capsys, tmp_path, source
     assert contents(out) == expected
 
 
+def test_a_file_that_a_power_failure_has_emptied_is_made_again(capsys, source, out):
+    """Nobody waits until a file is on the disk: its name may be there without its content."""
+    expected = contents(out)
+    clips, people = sorted((out / "clips").rglob("*.npz")), sorted((out / "recordings").glob("*.npz"))
+    clips[0].write_bytes(b"")
+    people[-1].write_bytes(b"\0" * people[-1].stat().st_size)
+    assert build(capsys, source, out)[0] == 0
+    assert contents(out) == expected
+
+
 def test_another_configuration_is_refused_with_what_differs_or_built_anew(capsys, tmp_path, source, out):
     before = contents(out)
     code, _, err = build(capsys, source, out, "--mirror", "--end", 1.5)

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import time
@@ -17,12 +18,12 @@ from phuma.dataset import builder
 from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, recording_id
 from phuma.dataset.record import Job, file_sha256, load_record
-from phuma.errors import ConfigError, ReadError, StorageError
+from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
 from phuma.io.atomic import write_atomic
 from phuma.io.lock import at_work, is_locked, wait_for_workers
 from phuma.runtime.process_pool import WorkerLimits, run_all
-from tests.dataset.builds import build, contents, is_root, records, start, workers, write_recording
-from tests.waiting import hang, hoard, wait_for
+from tests.dataset.builds import build, command, contents, is_root, records, start, workers, write_recording
+from tests.waiting import PATIENCE, hang, hoard, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -185,9 +186,8 @@ def store(job: Job, layout: Layout) -> list[dict]:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, lambda f: f.write(job.path.read_bytes()))
     name = path.relative_to(layout.root).as_posix()
-    return [
-        {"clip": job.id, "robot": "toy", "kept": True, "frames": 1, "fps": 30.0, "file": name, "recording": job.name}
-    ]
+    about = {"file": name, "sha256": file_sha256(path), "recording": job.name}
+    return [{"clip": job.id, "robot": "toy", "kept": True, "frames": 1, "fps": 30.0, **about}]
 
 
 def behave(job: Job, layout: Layout, marks: Path) -> list[dict]:
@@ -276,6 +276,56 @@ def test_a_full_disk_is_no_fault_of_the_recording_that_meets_it(tmp_path):
         build_toy(tmp_path / "out", jobs, tmp_path / "marks")
     assert not records(tmp_path / "out")
     assert not json.loads((tmp_path / "out" / "dataset.json").read_text())["finished"]
+
+
+def test_a_file_that_is_larger_than_any_of_its_kind_is_refused_before_it_is_read(tmp_path):
+    jobs = jobs_named(tmp_path / "s", "huge", "fine")
+    with open(jobs[0].path, "wb") as f:  # a pickle, which takes no room on the disk
+        f.write(b"\x80\x04")
+        f.truncate(20 << 30)
+    done = build_toy(tmp_path / "out", jobs, tmp_path / "marks")
+    said = "has 21,474,836,480 bytes; of this kind of file (pickle) at most 4,294,967,296 are read"
+    assert reasons(done) == {"s/huge": said}
+    assert load_record(Layout(tmp_path / "out").record(jobs[0].id)).sha256 == "", "it would have been read for that"
+
+
+@pytest.mark.parametrize(
+    ("lack", "words"),
+    [
+        (MemoryError(), "there is not enough memory. What is finished is kept"),
+        (ImportError("failed to map segment"), "a library cannot be loaded, perhaps for want of memory (failed to map"),
+        (RuntimeError("can't start new thread"), "no thread can be started, perhaps for want of memory"),
+    ],
+    ids=["memory", "library", "thread"],
+)
+def test_what_the_system_does_not_give_is_told_and_the_next_build_goes_on_where_it_was(tmp_path, lack, words):
+    jobs, description = jobs_named(tmp_path / "s", "one", "two"), Description(("toy",), {}, {})
+
+    def run_one(work, items):
+        yield next(iter(run_all(work, items[:1], 1)))
+        raise lack
+
+    with pytest.raises(PhumaError) as told:
+        builder.build(tmp_path / "out", jobs, store, run_one, description)
+    assert str(told.value).startswith(words)
+    assert "run the same command again, and it goes on where it was" in str(told.value)
+    [before] = records(tmp_path / "out")
+    when = before.stat().st_mtime_ns
+    done = builder.build(tmp_path / "out", jobs, store, lambda work, items: run_all(work, items, 1), description)
+    assert done.counts["recordings"] == 2
+    assert before.stat().st_mtime_ns == when
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("megabytes", [700, 900])
+def test_a_build_with_too_little_memory_ends_with_words_and_is_finished_by_the_next(source, whole, tmp_path, megabytes):
+    """What exactly fails depends on the machine; whatever it is, nobody sees a traceback, and nothing is lost."""
+    words = " ".join(map(shlex.quote, command(source, tmp_path / "out", "--jobs", 2)))
+    limited = f"ulimit -v {1000 * megabytes}; exec {words}"
+    done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, timeout=PATIENCE)
+    assert "Traceback" not in done.stderr, done.stderr
+    finish(source, tmp_path / "out")
+    assert contents(tmp_path / "out") == contents(whole)
 
 
 def test_whoever_comes_next_waits_for_workers_that_outlive_a_killed_build(tmp_path):

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from phuma.cli.status import lines
 from phuma.dataset.layout import Layout
 from phuma.dataset.status import status
-from phuma.io.lock import locked
+from phuma.io.lock import locked, wait_for_workers
+from tests.dataset.builds import build, records, start, write_recording
 from tests.dataset.tiny import ROBOTS, built, copied, edit_description, edit_rows, rows_on_disk
+from tests.waiting import wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -76,6 +79,34 @@ def test_nothing_done_yet(fresh, tmp_path):
     edit_description(tmp_path, finished=False)
     found = status(tmp_path)
     assert (found.recordings, found.total.clips, found.total.kept_share) == (0, 0, None)
+
+
+def test_how_far_a_build_is_while_it_runs_when_it_was_killed_and_at_its_end(tmp_path):
+    for seed in range(6):
+        write_recording(tmp_path / "people" / f"{seed}.npz", seed)
+    out = tmp_path / "out"
+    process = start(tmp_path / "people", out, "--jobs", 1)
+    wait_for(lambda: records(out) or process.poll() is not None)
+    during = status(out)
+    process.kill()
+    process.wait()
+    assert (during.building, during.finished, during.planned) == (True, False, 6)
+    assert 0 < during.recordings < 6
+    assert f"{during.recordings} of 6 recordings done" in "\n".join(lines(during, out))
+
+    wait_for_workers(Layout(out).work)
+    killed = status(out)
+    assert (killed.building, killed.finished, killed.planned) == (False, False, 6)
+    assert killed.recordings == len(records(out)) >= during.recordings
+    assert "it continues where it stopped" in "\n".join(lines(killed, out))
+
+    assert build(tmp_path / "people", out, "--jobs", 1).returncode == 0
+    done = status(out)
+    assert (done.building, done.finished, done.recordings, done.planned) == (False, True, 6, 6)
+    assert "\n6 recordings done, " in "\n".join(lines(done, out))
+    write_recording(tmp_path / "more" / "one.npz", 7)
+    assert build(tmp_path / "more", out, "--jobs", 1).returncode == 0
+    assert status(out).planned == 7, "those that were there before count too"
 
 
 def test_a_motion_of_unknown_category_is_counted(fresh, tmp_path):

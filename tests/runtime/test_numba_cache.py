@@ -12,9 +12,11 @@ import pytest
 import phuma
 from phuma.retargeting.block import Block
 from phuma.retargeting.objective import Weights
+from phuma.retargeting.support import Support
 from phuma.retargeting.term_data import Posed, Targets
 from phuma.robots.capsules import Capsules
 from phuma.robots.kinematics import Points, Tree
+from phuma.robots.masses import Masses
 from phuma.runtime.numba_cache import KERNELS
 
 PACKAGE = Path(phuma.__file__).parent
@@ -47,7 +49,10 @@ def kept_files(root):
 def test_every_file_that_compiled_code_is_made_of_is_known():
     """Files with compiled functions, with the structures that they are given, and with the list of terms."""
     found = {p.relative_to(PACKAGE).as_posix() for p in PACKAGE.rglob("*.py") if "\n@compiled\n" in p.read_text()}
-    structures = {inspect.getfile(structure) for structure in (Block, Capsules, Points, Posed, Targets, Tree, Weights)}
+    structures = {
+        inspect.getfile(structure)
+        for structure in (Block, Capsules, Masses, Points, Posed, Support, Targets, Tree, Weights)
+    }
     found |= {Path(file).relative_to(PACKAGE).as_posix() for file in structures}
     assert found | {"retargeting/loops.py"} == set(KERNELS)
 

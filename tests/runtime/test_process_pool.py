@@ -101,6 +101,39 @@ def test_a_worker_that_dies_ends_an_ordered_map_with_words(tmp_path):
         list(map_in_order(fragile, [("die", str(tmp_path / "die"))] * 2, 2))
 
 
+def ask_for_more_than_there_is(_):
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    return len(bytearray(8 << 30))
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="does not limit the memory of a process")
+def test_what_the_system_gives_no_memory_has_failed_with_the_reason():
+    [done] = run_all(ask_for_more_than_there_is, [1], 1)
+    assert done.failure == "needed more memory than the system gives its process"
+
+
+class CannotBeLoaded:
+    """Work that needs a library for which there is no memory."""
+
+    def __call__(self, item):
+        return item
+
+    def __reduce__(self):
+        return fail_to_load, ()
+
+
+def fail_to_load():
+    raise ImportError("failed to map segment from shared object")
+
+
+def test_work_that_cannot_be_loaded_is_told():
+    words = r"a worker process cannot begin: a library cannot be loaded, perhaps for want of memory \(failed to map"
+    with pytest.raises(PhumaError, match=words):
+        list(run_all(CannotBeLoaded(), [1, 2], 2))
+
+
 def test_an_exception_of_the_work_is_raised_here():
     with pytest.raises(ConfigError, match="no such option"):
         list(run_all(refuse, [1, 2], 2))

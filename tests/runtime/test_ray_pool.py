@@ -8,15 +8,17 @@ import subprocess
 import sys
 import tempfile
 import uuid
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from phuma.dataset.status import status
 from phuma.errors import ConfigError
 from phuma.runtime.process_pool import WorkerLimits
 from phuma.runtime.ray_pool import run_on_ray
 from tests.conftest import ROOT
-from tests.dataset.builds import build, contents, write_recording
+from tests.dataset.builds import build, contents, records, start, write_recording
 from tests.runtime.test_process_pool import fragile, is_alive, refuse, threads
 from tests.waiting import PATIENCE, hang, wait_for
 
@@ -107,6 +109,62 @@ def test_a_dataset_that_a_cluster_has_built_is_the_same_to_the_byte(head, tmp_pa
     assert "INFO" not in by_ray.stderr
     assert build(tmp_path / "people", tmp_path / "processes", "--jobs", 2).returncode == 0
     assert contents(tmp_path / "ray") == contents(tmp_path / "processes")
+
+
+def started_node(head: str, folder: Path) -> subprocess.Popen[bytes]:
+    """One more node of one CPU, as another machine would be."""
+    words = ["start", f"--address={head}", "--block", "--node-ip-address=127.0.0.1", "--num-cpus=1",
+             "--object-store-memory=80000000", "--disable-usage-stats"]  # fmt: skip
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    said = folder / f"node {uuid.uuid4().hex}"
+    with open(said, "wb") as f:
+        ray = Path(sys.executable).with_name("ray")
+        process = subprocess.Popen(
+            [ray, *words], stdout=f, stderr=f, env=environment, cwd=folder, start_new_session=True
+        )
+    wait_for(lambda: b"Ray runtime started" in said.read_bytes() or process.poll() is not None)
+    assert process.poll() is None, said.read_text()
+    return process
+
+
+def raylet_of(node: subprocess.Popen[bytes]) -> int:
+    """The process id of a node's raylet, without which the node is dead."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            if parent == node.pid and (folder / "comm").read_text().strip() == "raylet":
+                return int(folder.name)
+    raise AssertionError("the node has no raylet")
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="finds raylets by /proc")
+def test_a_build_whose_node_and_driver_are_killed_goes_on_to_the_same_bytes(head, tmp_path):
+    for seed in range(8):
+        write_recording(tmp_path / "people" / f"{seed}.npz", seed)
+    assert build(tmp_path / "people", tmp_path / "whole", "--jobs", 2).returncode == 0
+    nodes = [started_node(head, tmp_path) for _ in range(2)]
+    try:
+        driver = start(tmp_path / "people", tmp_path / "out", "--ray", head)
+        wait_for(lambda: records(tmp_path / "out") or driver.poll() is not None)
+        os.kill(raylet_of(nodes[0]), signal.SIGKILL)
+        found = status(tmp_path / "out")
+        assert (found.building, found.planned) == (True, 8)
+        done = len(records(tmp_path / "out"))
+        wait_for(lambda: len(records(tmp_path / "out")) > done or driver.poll() is not None)
+        driver.kill()
+        driver.wait()
+        found = status(tmp_path / "out")
+        assert (found.building, found.finished) == (False, False)
+        assert 0 < found.recordings < found.planned
+        again = build(tmp_path / "people", tmp_path / "out", "--ray", head)
+    finally:
+        for node in nodes:
+            node.terminate()
+            node.wait(PATIENCE)
+    assert again.returncode == 0, again.stderr
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    found = status(tmp_path / "out")
+    assert (found.finished, found.recordings, found.planned) == (True, 8, 8)
 
 
 def test_an_address_where_nothing_is_ends_with_words(tmp_path):

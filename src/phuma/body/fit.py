@@ -81,12 +81,13 @@ def fit_modes(
 
     z = np.zeros(len(prior))
     speeds = []
-    for _ in range(ITERATIONS + 1):
+    for iteration in range(ITERATIONS + 1):
         now = velocity + slopes @ z
         speed = np.linalg.norm(now, axis=-1)
         slowest = np.argmin(speed, axis=1)
         v, a = now[np.arange(len(now)), slowest], slopes[np.arange(len(now)), slowest]
-        speeds.append(float(np.median(np.linalg.norm(v, axis=-1))))
+        if iteration in (0, ITERATIONS):
+            speeds.append(float(np.median(np.linalg.norm(v, axis=-1))))
         w = count / (STANDING_SPEED**2 + np.sum(v * v, axis=-1))
         normal = np.einsum("t,tik,til->kl", w, a, a) + np.diag(prior**-2.0)
         rhs = np.einsum("t,tik,ti->k", w, a, v - np.einsum("tik,k->ti", a, z))

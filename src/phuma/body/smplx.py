@@ -20,6 +20,7 @@ from phuma.core.rotations import Array
 from phuma.core.skeleton import N_JOINTS, N_SOLE, PARENTS
 from phuma.errors import ConfigError, ReadError
 from phuma.io.npz import load_npz, npz_headers
+from phuma.io.probe import Probe
 from phuma.io.safe_pickle import as_array, load_pickle
 
 __all__ = ["GENDERS", "SOLE_VERTICES", "cached_smplx", "load_smplx"]
@@ -49,6 +50,7 @@ SOLE_VERTICES = np.array([
 def load_smplx(path: str | os.PathLike[str], gender: str = "neutral") -> ShapeSpace:
     """Return the shape space of a model file (`.npz` or `.pkl`), or of the file for `gender` in a folder of them."""
     file = find_model(Path(path), gender)
+    Probe(file).check_size()
     digest = file_hash(file)
     known = cached_smplx(f"smplx:{digest[:12]}")
     if known is not None:

@@ -24,7 +24,7 @@ from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
 from phuma.io.atomic import write_atomic
-from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, people_in
+from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, parts_in
 from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.registry import SUFFIXES, Recording
 
@@ -106,8 +106,8 @@ def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_
     def work() -> list[Row]:
         return [
             clip_row(clip) | ({"file": store(clip, person)} if clip.verdict.kept else {})
-            for person, curation in enumerate(people_in(recording.path, read_cfg, curate_cfg))
-            for clip in curation.clips
+            for person, part in parts_in(recording.path, read_cfg, curate_cfg)
+            for clip in part.clips
         ]
 
     def store(clip: Clip, person: int) -> str:

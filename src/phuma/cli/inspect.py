@@ -22,7 +22,7 @@ from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.table import harmless
 from phuma.core.clip import Clip, Verdict
 from phuma.core.human_motion import HumanMotion
-from phuma.curation import CurateCfg, Curation, curate
+from phuma.curation import CurateCfg, Curation, curate_parts
 from phuma.errors import ConfigError, PhumaError
 from phuma.formats.clip_file import is_clip, load_clip
 from phuma.formats.robot_motion_file import is_robot_motion
@@ -31,6 +31,8 @@ from phuma.io.probe import Probe
 from phuma.sources import ReadCfg, read_all, recognise
 
 Lines = list[str]
+Row = tuple[str, str, Verdict]
+"""Seconds at which a clip begins and ends, and its verdict"""
 PICTURES = (".png", ".jpg", ".svg", ".pdf")
 
 
@@ -84,14 +86,17 @@ def _recording(probe: Probe, read_cfg: ReadCfg, curate_cfg: CurateCfg, plot: Pat
     lines = [f"  format   {recognise(probe).FORMAT}"]
     for motion in read_all(probe.path, read_cfg):
         lines += _motion_lines(motion)
+        rows: list[Row] = []
         try:
-            curation = curate(motion, curate_cfg)
+            for part in curate_parts(motion, curate_cfg):
+                if plot and not rows:
+                    draw(plot, probe.path.name, part)
+                rows += [(f"{c.start:.1f}", f"{c.end:.1f}", c.verdict) for c in part.clips]
         except PhumaError as e:
             lines += ["", f"Curation: not possible: {e}"]
             continue
-        lines += _curation_lines(curation)
+        lines += _curation_lines(rows, part)
         if plot:
-            draw(plot, probe.path.name, curation)
             lines.append(f"Picture: {plot}")
     return lines
 
@@ -109,18 +114,16 @@ def _motion_lines(motion: HumanMotion) -> Lines:
     ]
 
 
-def _curation_lines(curation: Curation) -> Lines:
-    clips = curation.clips
-    kept = sum(c.verdict.kept for c in clips)
-    preset, ground = curation.cfg.preset, curation.ground
+def _curation_lines(rows: Sequence[Row], part: Curation) -> Lines:
+    kept = sum(verdict.kept for _, _, verdict in rows)
     return [
         "",
-        f"Curation (preset {preset}): {kept} of {len(clips)} clips kept; ground at {ground:.3f} m",
-        *_table([(f"{c.start:.1f}", f"{c.end:.1f}", c.verdict) for c in clips]),
+        f"Curation (preset {part.cfg.preset}): {kept} of {len(rows)} clips kept; ground at {part.ground:.3f} m",
+        *_table(rows),
     ]
 
 
-def _table(rows: Sequence[tuple[str, str, Verdict]]) -> Lines:
+def _table(rows: Sequence[Row]) -> Lines:
     """Return one line per clip, in which a value that failed is marked, and below them why clips were rejected."""
     names = list(rows[0][2].metrics)
     widths = [max(17, len(name) + 2) for name in names]

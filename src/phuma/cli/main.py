@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from phuma import __version__
-from phuma.errors import ConfigError, MissingExtraError, PhumaError, missing_extra
+from phuma.errors import ConfigError, MissingExtraError, PhumaError, lack_of, missing_extra
 
 # Modules are imported when their command runs: help has to be quick.
 COMMANDS = {
@@ -87,6 +87,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except OSError as e:  # a disk that is full, a folder that may not be written
         print(f"phuma {args.command}: {e.filename or ''}: {e.strerror or e}", file=sys.stderr)
+        return 1
+    except (MemoryError, ImportError, RuntimeError) as e:
+        if (why := lack_of(e)) is None:
+            raise
+        print(f"phuma {args.command}: {why}", file=sys.stderr)
         return 1
 
 

@@ -29,9 +29,10 @@ def lines(found: Status, root: Path) -> list[str]:
     """Return the status as lines for the terminal."""
     share = found.total.kept_share
     kept = f", {found.total.kept} kept ({share:.1f} %), {found.total.hours:.3g} hours" if share is not None else ""
+    of = "" if found.finished or found.planned is None else f" of {found.planned}"
     out = [
         f"{harmless(str(root))}: {state(found)}",
-        f"{found.recordings} recordings done, {len(found.failed)} of them could not be used; "
+        f"{found.recordings}{of} recordings done, {len(found.failed)} of them could not be used; "
         f"{found.total.clips} clips{kept}",
     ]
     for what, part in (("robot", found.robots), ("split", found.splits), ("category", found.categories)):

@@ -31,11 +31,14 @@ class Evidence:
     """Distance from the ground in m within which a sole point counts as in contact"""
     known_ground: float | None = None
     """Height of the ground in m if the user knows it"""
+    voted_ground: float | None = None
+    """Height of the ground in m if this is a part of a recording that has voted for it as a whole"""
 
     @cached_property
     def ground(self) -> float:
         """Return the height of the ground in m: as given by the user, else the vote of all sole points."""
-        return vote_ground(self.heights, self.band) if self.known_ground is None else self.known_ground
+        known = self.voted_ground if self.known_ground is None else self.known_ground
+        return vote_ground(self.heights, self.band) if known is None else known
 
     @cached_property
     def light(self) -> HumanMotion:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from phuma.errors import PhumaError
+
+ROWS_AT_A_TIME = 65_536
 
 
 def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
@@ -18,8 +21,8 @@ def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLik
     if not fits:
         wanted = ", ".join(map(str, shape))
         raise PhumaError(f"{name} has shape {array.shape}; expected ({wanted})")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    where = _first(array, lambda some: ~np.isfinite(some))
+    if where is not None:
         raise PhumaError(f"{name} holds {array[where]} at index {where}; every value must be finite")
     if array.flags.writeable and array is value:
         array = array.copy()  # else whoever made it could still change it
@@ -34,12 +37,25 @@ def checked_unit(
     """Return `value` as a read-only array of unit quaternions wxyz in the last axis, or raise an error that says why
     not."""
     array = checked(name, value, shape, dtype)
-    norms = np.sqrt(np.einsum("...i,...i->...", array, array))  # without a copy of the squares
-    off = np.abs(norms - 1) > tolerance
-    if off.any():
-        where = tuple(int(i) for i in np.argwhere(off)[0])
-        raise PhumaError(f"{name} at index {where} has length {norms[where]:.4g}; quaternions must have length 1")
+    where = _first(array, lambda some: np.abs(_lengths(some) - 1) > tolerance)
+    if where is not None:
+        length = _lengths(array[where])
+        raise PhumaError(f"{name} at index {where} has length {length:.4g}; quaternions must have length 1")
     return array
+
+
+def _lengths(quats: NDArray[Any]) -> NDArray[Any]:
+    return np.sqrt(np.einsum("...i,...i->...", quats, quats))  # without a copy of the squares
+
+
+def _first(array: NDArray[Any], wrong: Callable[[NDArray[Any]], NDArray[Any]]) -> tuple[int, ...] | None:
+    """Return the index of the first value that is wrong, or None. Few rows are looked at at a time: memory."""
+    for start in range(0, len(array), ROWS_AT_A_TIME):
+        found = wrong(array[start : start + ROWS_AT_A_TIME])
+        if found.any():
+            row, *others = (int(i) for i in np.argwhere(found)[0])
+            return start + row, *others
+    return None
 
 
 def checked_fps(value: float) -> float:

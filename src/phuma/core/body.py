@@ -19,6 +19,18 @@ LARGEST = 10.0  # m from the pelvis: what is larger is in other units
 REST_MIRROR = np.array([-1.0, 1.0, 1.0])
 
 
+def _generations() -> list[tuple[Array, Array]]:
+    """Return the joints that are as many steps away from the pelvis, with their parents, for 1, 2, 3 ... steps."""
+    steps = [0]
+    for parent in PARENTS[1:]:
+        steps.append(steps[parent] + 1)
+    chosen = (np.flatnonzero(np.array(steps) == n) for n in range(1, max(steps) + 1))
+    return [(joints, np.array(PARENTS)[joints]) for joints in chosen]
+
+
+GENERATIONS = _generations()
+
+
 class Pose(NamedTuple):
     """The positions and rotations of the joints in the world over T frames."""
 
@@ -89,15 +101,15 @@ class Body:
     def forward(self, root_pos: Array, joint_quat: Array) -> Pose:
         """Return the pose by forward kinematics. root_pos (T, 3): the pelvis in the world; joint_quat (T, 22, 4):
         local, wxyz, the first one from rest axes to the world."""
-        offsets = self.offsets
-        # Joint by joint: each step works on contiguous (T, .) arrays, which is what makes this fast.
-        position: list[Array] = [root_pos]
-        rotation: list[Array] = [np.ascontiguousarray(joint_quat[:, 0])]
-        for j in range(1, N_JOINTS):
-            p = PARENTS[j]
-            position.append(position[p] + rot.rotate(rotation[p], offsets[j]))
-            rotation.append(rot.multiply(rotation[p], joint_quat[:, j]))
-        return Pose(np.stack(position, axis=1), np.stack(rotation, axis=1))
+        offsets, local = self.offsets, joint_quat.swapaxes(0, 1)
+        # All joints of a generation at a time, each with its own contiguous (T, .) array: few steps, and fast ones.
+        position, rotation = np.empty((N_JOINTS, len(root_pos), 3)), np.empty((N_JOINTS, len(root_pos), 4))
+        position[0], rotation[0] = root_pos, local[0]
+        for joints, parents in GENERATIONS:
+            above = rotation[parents]
+            position[joints] = position[parents] + rot.rotate(above, offsets[joints, None])
+            rotation[joints] = rot.multiply(above, local[joints])
+        return Pose(np.ascontiguousarray(position.swapaxes(0, 1)), np.ascontiguousarray(rotation.swapaxes(0, 1)))
 
     def lumbar_position(self, pose: Pose) -> Array:
         """Return (T, 3) m: where SMPL-X's spine1 joint would be."""

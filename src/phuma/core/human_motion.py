@@ -17,6 +17,14 @@ from phuma.errors import PhumaError
 
 _MIRROR_LOCAL = np.array([1.0, 1.0, -1.0, -1.0])  # a turn seen in a mirror across rest x
 _MIRROR_WORLD = np.array([1.0, -1.0, 1.0])  # left and right are world y
+LONG = 200_000
+"""Frames above which rotations are held in single precision, 350 bytes a frame; a piece of them is in double precision
+again"""
+
+
+def precision_of(frames: int) -> type[np.floating]:
+    """Return the type of number in which the rotations of so many frames are held."""
+    return np.float32 if frames > LONG else np.float64
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +42,8 @@ class HumanMotion:
     def __post_init__(self) -> None:
         put = object.__setattr__
         put(self, "root_pos", checked("root_pos", self.root_pos, ("frames", 3)))
-        put(self, "joint_quat", checked_unit("joint_quat", self.joint_quat, ("frames", N_JOINTS, 4)))
+        precision = precision_of(len(self.root_pos))
+        put(self, "joint_quat", checked_unit("joint_quat", self.joint_quat, ("frames", N_JOINTS, 4), dtype=precision))
         put(self, "fps", checked_fps(self.fps))
         if not len(self.root_pos) or len(self.root_pos) != len(self.joint_quat):
             raise PhumaError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -154,6 +154,11 @@ class FrameDynamics:
     @property
     def _window(self) -> int:
         return 2 * round(0.5 * WINDOW * self.fps) + 1
+
+    def frames(self, first: int, last: int) -> FrameDynamics:
+        """Return the quantities of frames first to last - 1."""
+        series = {f.name: getattr(self, f.name)[first:last] for f in fields(self) if f.name != "fps"}
+        return FrameDynamics(fps=self.fps, **series)
 
     def judge(self, first: int, last: int, limits: Mapping[str, float]) -> Verdict:
         """Return the verdict on frames first to last - 1."""

@@ -24,17 +24,15 @@ def support_distance(point: Array, support: Array) -> Array:
 
     Four points' hull is the union of their four triangles, and its border is among the six segments between them.
     """
-    inside = np.zeros(len(point), dtype=bool)
-    for a, b, c in combinations(range(support.shape[1]), 3):
-        inside |= _in_triangle(point, support[:, a], support[:, b], support[:, c])
-    nearest = np.full(len(point), np.inf)
-    for a, b in combinations(range(support.shape[1]), 2):
-        nearest = np.minimum(nearest, _segment_distance(point, support[:, a], support[:, b]))
-    return np.where(inside, 0.0, nearest)
+    corners = support.swapaxes(0, 1)
+    a, b, c = (corners[list(chosen)] for chosen in zip(*combinations(range(len(corners)), 3)))
+    inside = _in_triangle(point, a, b, c).any(axis=0)
+    a, b = (corners[list(chosen)] for chosen in zip(*combinations(range(len(corners)), 2)))
+    return np.where(inside, 0.0, _segment_distance(point, a, b).min(axis=0))
 
 
 def _cross(a: Array, b: Array) -> Array:
-    return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]
+    return a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
 
 
 def _in_triangle(p: Array, a: Array, b: Array, c: Array) -> Array:
@@ -45,6 +43,6 @@ def _in_triangle(p: Array, a: Array, b: Array, c: Array) -> Array:
 
 def _segment_distance(p: Array, a: Array, b: Array) -> Array:
     along = b - a
-    length2 = np.maximum(np.sum(along * along, axis=1), 1e-18)
-    t = np.clip(np.sum((p - a) * along, axis=1) / length2, 0.0, 1.0)
-    return np.linalg.norm(p - a - t[:, None] * along, axis=1)
+    length2 = np.maximum(np.sum(along * along, axis=-1), 1e-18)
+    t = np.clip(np.sum((p - a) * along, axis=-1) / length2, 0.0, 1.0)
+    return np.linalg.norm(p - a - t[..., None] * along, axis=-1)

@@ -40,6 +40,12 @@ class FrameMetrics:
     def __repr__(self) -> str:
         return f"FrameMetrics({len(self)} frames)"
 
+    def frames(self, first: int, last: int) -> FrameMetrics:
+        """Return the quantities of frames first to last - 1."""
+        own = slice(first, last)
+        posed = self.pelvis_support[own], self.spine_support[own]
+        return FrameMetrics(self.root_jerk[first : last - 3], self.contact_score[own], self.pelvis_height[own], *posed)
+
     def judge(self, first: int, last: int, limits: Mapping[str, float]) -> Verdict:
         """Return the verdict on frames first to last - 1."""
         clip = slice(first, last)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from phuma.contacts.blocks import blocks_of
 from phuma.contacts.evidence import Evidence
+from phuma.contacts.ground import vote_ground
 from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
@@ -18,10 +20,16 @@ from phuma.core.smoothing import smooth
 from phuma.curation.config import CONTACTS, CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
 from phuma.curation.paper import POSED, FrameMetrics, frame_metrics, posed_series
-from phuma.curation.resample import resample
+from phuma.curation.resample import frames_at, resample
 from phuma.errors import PhumaError
 
 MIN_FRAMES = 4  # jerk is a third difference
+PART_CLIPS = 512
+"""Clips of a part of a long recording: half an hour"""
+STRETCHES, STRETCH = 64, 800
+"""Stretches of a long recording that vote for the height of its ground, and the frames of each"""
+MARGIN = 15.0
+"""Periods of its cutoff after which a filter has forgotten what was there to the last bit"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +44,8 @@ class Curation:
     frames: FrameMetrics | FrameDynamics
     """Quantities that the preset judges, frame by frame"""
     cfg: CurateCfg
+    spans: Sequence[tuple[int, int]]
+    """First and past-the-last frame of each clip"""
 
     def __repr__(self) -> str:
         kept = sum(c.verdict.kept for c in self.clips)
@@ -44,7 +54,6 @@ class Curation:
     @cached_property
     def clips(self) -> tuple[Clip, ...]:
         """Return all clips, kept or not, in order of time."""
-        spans = clip_spans(len(self.motion), self.motion.fps, self.cfg)
         return tuple(
             Clip(
                 motion=self.motion.frames(first, last),
@@ -52,7 +61,7 @@ class Curation:
                 verdict=self._judge(first, last),
                 ground=self.ground,
             )
-            for first, last in spans
+            for first, last in self.spans
         )
 
     def _judge(self, first: int, last: int) -> Verdict:
@@ -95,6 +104,54 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     """
     cfg = cfg or CurateCfg()
     recorded = resample(motion, cfg.rate)
+    return _curate(recorded, cfg, clip_spans(len(recorded), recorded.fps, cfg))
+
+
+def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[Curation]:
+    """Yield the curation of a recording: one, or where it has more than PART_CLIPS clips, one for each part of so many.
+
+    So memory stays flat however long a recording is. Clips are those of `curate`: each part is smoothed with as much of
+    its neighbours as a filter can feel, and all stand on one ground, for which STRETCHES of the recording vote.
+    """
+    cfg = cfg or CurateCfg()
+    total = frames_at(motion, cfg.rate)
+    spans = clip_spans(total, cfg.rate, cfg)
+    if len(spans) <= PART_CLIPS:
+        yield curate(motion, cfg)
+        return
+    margin = round(MARGIN / min(cfg.root_cutoff, cfg.rotation_cutoff) * cfg.rate)
+    ground = _vote(motion, cfg, margin) if cfg.ground is None else cfg.ground
+    for at in range(0, len(spans), PART_CLIPS):
+        own = spans[at : at + PART_CLIPS]
+        first, last = own[0][0], total if own[-1] == spans[-1] else own[-1][1]
+        begin, end = max(0, first - margin), min(total, last + margin)
+        wide = _curate(resample(motion, cfg.rate, begin, end), cfg, (), ground)
+        yield Curation(
+            motion=wide.motion.frames(first - begin, last - begin),
+            ground=wide.ground,
+            contact=wide.contact.frames(first - begin, last - begin),
+            frames=wide.frames.frames(first - begin, last - begin),
+            cfg=cfg,
+            spans=[(a - first, b - first) for a, b in own],
+        )
+
+
+def _vote(motion: HumanMotion, cfg: CurateCfg, margin: int) -> float:
+    """Return the height of the ground in m by the vote of stretches that lie evenly over a recording."""
+    total = frames_at(motion, cfg.rate)
+    starts = np.linspace(0, total - STRETCH, min(STRETCHES, total // STRETCH)).astype(int)
+    heights = np.empty((len(starts), STRETCH, N_SOLE), dtype=np.float32)
+    for voted, first in zip(heights, starts.tolist()):
+        begin, end = max(0, first - margin), min(total, first + STRETCH + margin)
+        wide = smooth(resample(motion, cfg.rate, begin, end), cfg.root_cutoff, cfg.rotation_cutoff)
+        voted[:] = wide.frames(first - begin, first - begin + STRETCH).sole_heights()
+    return vote_ground(heights, cfg.band)
+
+
+def _curate(
+    recorded: HumanMotion, cfg: CurateCfg, spans: Sequence[tuple[int, int]], voted: float | None = None
+) -> Curation:
+    """Curate a recording at the clips' rate, or a part of one that has `voted` for the height of its ground."""
     if len(recorded) < MIN_FRAMES:
         raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
     motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
@@ -106,12 +163,12 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
         heights[here] = block.sole_heights()
         if not by_forces:
             posed[:, here] = posed_series(block)
-    evidence = Evidence(recorded, motion, heights, cfg.band, cfg.ground)
+    evidence = Evidence(recorded, motion, heights, cfg.band, cfg.ground, voted)
     contact = CONTACTS[cfg.estimator](evidence)
     motion = motion.shifted(np.array([0.0, 0.0, -evidence.ground]))
     frames: FrameMetrics | FrameDynamics
     frames = dynamics_of(evidence) if by_forces else frame_metrics(motion, contact.paper, posed)
-    return Curation(motion, evidence.ground, contact, frames, cfg)
+    return Curation(motion, evidence.ground, contact, frames, cfg, spans)
 
 
 def dynamics_of(evidence: Evidence) -> FrameDynamics:

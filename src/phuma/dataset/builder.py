@@ -1,7 +1,8 @@
 """Build a dataset: each recording is done once, whatever happens on the way.
 
 A recording is done by writing its files and, last, its record. What has a record is done; the manifest is made from
-the records alone. So a build that is killed at any moment goes on where it was, and ends with the same bytes.
+the records alone. So a build that is killed at any moment goes on where it was, and ends with the same bytes. A file
+that a power failure took away is noticed by its hash, and its recording done again.
 """
 
 from __future__ import annotations
@@ -10,19 +11,29 @@ import errno
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from phuma.dataset.describe import Description, NewerVersionError, differences, load_description, save_description
+from phuma.dataset.describe import (
+    PLANNED,
+    Description,
+    NewerVersionError,
+    differences,
+    load_description,
+    save_description,
+)
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Job, Record, Row, file_sha256, file_stamp, load_record, save_record
-from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
+from phuma.errors import ConfigError, PhumaError, ReadError, StorageError, lack_of
+from phuma.io.atomic import without_waiting
 from phuma.io.inside import links_in
 from phuma.io.lock import at_work, locked, wait_for_workers
+from phuma.io.probe import Probe
 from phuma.runtime.process_pool import Done
 
 Produce = Callable[[Job, Layout], list[Row]]
@@ -63,10 +74,12 @@ def build(
     """Do every job that is not done yet, then write manifest and description; return the description."""
     layout = Layout(root)
     make_folder(root)
-    with locked(layout.lock):
+    with locked(layout.lock), _told_how_to_go_on():
         _check_links(root)
         wait_for_workers(layout.work)
-        claim(layout, description, rebuild)
+        before = set() if rebuild else {path.stem for path in layout.work.glob("*.json")}
+        planned = len(before | {job.id for job in jobs})
+        claim(layout, replace(description, counts={PLANNED: planned}), rebuild)
         layout.make()
         _sweep_parts(root)
         todo, known = _unfinished(layout, jobs)
@@ -82,6 +95,20 @@ def build(
             )
             progress(state)
         return finish(layout, description)
+
+
+@contextmanager
+def _told_how_to_go_on() -> Iterator[None]:
+    """Say of what the system did not give that nothing is lost by it."""
+    try:
+        yield
+    except Exception as e:
+        if why := lack_of(e):
+            raise PhumaError(
+                f"{why}. What is finished is kept: when there is more, run the same command again, and it goes on "
+                "where it was"
+            ) from None
+        raise
 
 
 def claim(layout: Layout, description: Description, rebuild: bool) -> None:
@@ -107,7 +134,7 @@ def claim(layout: Layout, description: Description, rebuild: bool) -> None:
         raise ConfigError(
             f"{layout.root} holds {', '.join(OURS)} but no dataset.json: it is not ours; choose another --out"
         )
-    save_description(layout.root, replace(description, finished=False, counts={}, failed=()))
+    save_description(layout.root, replace(description, finished=False, failed=()))
 
 
 def _check_links(root: Path) -> None:
@@ -139,7 +166,7 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
         try:
             record = load_record(layout.record(job.id))
             valid = record.failed is None and record.is_of(job, file_sha256(job.path))
-            valid = valid and record.files_exist(layout.root)
+            valid = valid and record.files_are_whole(layout.root)
         except (ReadError, OSError):
             valid = False
         if valid:
@@ -152,7 +179,7 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
 
 def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
     """Do one recording as a whole: a fault of it becomes its record, a fault of the disk an exception."""
-    with at_work(Layout(root).work):
+    with at_work(Layout(root).work), without_waiting():
         return _do_job(job, Layout(root), produce)
 
 
@@ -160,15 +187,18 @@ def _do_job(job: Job, layout: Layout, produce: Produce) -> Outcome:
     clear(layout, job.id)
     sha256 = ""
     try:
+        Probe(job.path).check_size()  # before a minute is spent on a file that nobody will read
         stamp, sha256 = file_stamp(job.path), file_sha256(job.path)
         rows = [{**row, "source_sha256": sha256} for row in produce(job, layout)]
         if file_stamp(job.path) != stamp or file_sha256(job.path) != sha256:
             raise ReadError(job.path, "changed while it was read; run again when it is whole")
         record = _record(job, sha256, rows=tuple(rows))
         save_record(layout.record(job.id), record)
-    except (ConfigError, StorageError, MemoryError):
+    except (ConfigError, StorageError):
         raise
     except Exception as e:  # whatever it is, it must not cost the rest of a long build
+        if lack_of(e):
+            raise
         _check_disk(e, job, layout.root)
         clear(layout, job.id)
         record = _record(job, sha256, failed=_reason(e, job))
@@ -256,6 +286,7 @@ def finish(layout: Layout, description: Description) -> Description:
                 counts[name] += number
             yield from record.rows
 
+    os.sync()  # of what is finished, nothing is lost: until here, the hashes would have told
     write_manifest(layout.manifest, rows())
     counts["failed"] = len(failed)
     done = replace(description, finished=True, importing=False, counts=counts, failed=tuple(failed))

@@ -22,6 +22,10 @@ ROBOT_FILES = "robot_files"
 """Key of `config` under which each robot's model has its hash"""
 
 
+PLANNED = "planned"
+"""Key of `counts`, while a dataset is not finished, under which it has the recordings that it will have"""
+
+
 class NewerVersionError(ReadError):
     """The dataset has a format that is newer than this program, and must not be changed by it."""
 

@@ -78,9 +78,9 @@ class Layout:
         """Return the file of a robot's motion."""
         return inside(self.root, f"clips/{robot}/{recording}/{clip}.npz")
 
-    def recording(self, recording: str, person: int) -> Path:
-        """Return the file of a person's curated recording."""
-        return inside(self.root, f"recordings/{recording}_{person}.npz")
+    def recording(self, recording: str, number: int) -> Path:
+        """Return the file of a person's curated recording, or of a part of a long one: they are numbered in order."""
+        return inside(self.root, f"recordings/{recording}_{number}.npz")
 
     def record(self, recording: str) -> Path:
         """Return the file of a recording's record."""

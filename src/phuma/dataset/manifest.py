@@ -92,6 +92,8 @@ def write_manifest(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
         with open(part, "rb+") as written:
             os.fsync(written.fileno())
         part.replace(path)
+    except duckdb.OutOfMemoryException as e:
+        raise MemoryError(str(e).splitlines()[0]) from None
     except (OSError, duckdb.IOException) as e:
         raise StorageError(f"{path}: cannot be written: {getattr(e, 'strerror', None) or e}") from None
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from phuma.io.json_file import read_json
 from phuma.io.schema import BOOLEAN, TEXT, ListOf, Object, OrNull, Schema, Value, between
 
 Row = dict[str, Any]
+HASHED = {"file": "sha256", "human_file": "human_sha256"}
+"""Columns that name a file, each with that of the file's hash"""
 
 
 @dataclass(frozen=True)
@@ -59,10 +61,10 @@ class Record:
         """Return whether doing the job again would give this record again."""
         return (self.name, self.label, self.settings, self.sha256) == (job.name, job.label, job.settings, sha256)
 
-    def files_exist(self, root: Path) -> bool:
-        """Return whether all files that the rows name exist."""
-        names = (row[key] for row in self.rows for key in ("file", "human_file") if row.get(key))
-        return all((root / name).is_file() for name in names)
+    def files_are_whole(self, root: Path) -> bool:
+        """Return whether all files that the rows name are there, as they were written."""
+        files = ((row.get(name), row.get(sha256)) for row in self.rows for name, sha256 in HASHED.items())
+        return all(file_sha256(root / name) == sha256 for name, sha256 in dict.fromkeys(files) if name)
 
 
 def _value(name: str, kind: str) -> Schema:
@@ -93,7 +95,7 @@ SCHEMA = Object(
 
 def save_record(path: Path, record: Record) -> None:
     """Write a record, whole or not at all."""
-    text = json.dumps(asdict(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(vars(record), sort_keys=True, ensure_ascii=False, allow_nan=False)
     if fault := _fault(json.loads(text), path):
         raise ValueError(f"a record that could not be read again: {fault}")
     write_atomic(path, lambda f: f.write(text.encode("utf-8", "surrogatepass")))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from phuma.dataset.describe import load_description
+from phuma.dataset.describe import PLANNED, load_description
 from phuma.dataset.layout import Layout
 from phuma.dataset.manifest import open_manifest
 from phuma.dataset.record import load_record
@@ -62,6 +62,9 @@ class Status:
     selected: bool
     """Whether it was selected from another dataset"""
     recordings: int = 0
+    """Recordings that are done"""
+    planned: int | None = None
+    """Recordings that there will be when it is finished; None where it is not known"""
     failed: list[dict[str, str]] = field(default_factory=list)
     total: Tally = field(default_factory=Tally)
     robots: dict[str, Tally] = field(default_factory=dict)
@@ -76,6 +79,7 @@ class Status:
             "building": self.building,
             "selected": self.selected,
             "recordings": self.recordings,
+            "planned": self.planned,
             "failed": self.failed,
             **self.total.as_json(),
             **{name: {k: t.as_json() for k, t in sorted(part.items())} for name, part in parts.items()},
@@ -88,6 +92,7 @@ def status(root: Path) -> Status:
     finished = description.finished and layout.manifest.exists()
     out = Status(finished, is_locked(layout.lock), description.selected is not None)
     out.robots = {name: Tally() for name in description.robots}
+    out.planned = description.counts.get("recordings" if finished else PLANNED)
     if finished:
         out.recordings = description.counts.get("recordings", 0)
         out.failed = [dict(f) for f in description.failed]

@@ -6,8 +6,9 @@ import io
 import os
 import uuid
 import zipfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -16,14 +17,31 @@ from phuma.errors import StorageError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["save_npy", "save_npz", "write_atomic"]
+__all__ = ["save_npy", "save_npz", "without_waiting", "write_atomic"]
 
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: nothing may depend on the time of day
 DEFLATE_LEVEL = 6
 
 
+_wait_for_disk: ContextVar[bool] = ContextVar("wait_for_disk", default=True)
+
+
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Do not wait until the files that are written here are on the disk, which takes longer than to make small ones.
+
+    They are still whole for every process. After a power failure they may not be, so this is for files whose content is
+    compared with a hash before it is relied on; `os.sync` brings them all to the disk.
+    """
+    token = _wait_for_disk.set(False)
+    try:
+        yield
+    finally:
+        _wait_for_disk.reset(token)
+
+
 def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], object]) -> None:
-    """Write a file that takes its name only once it is complete and on the disk.
+    """Write a file that takes its name only once it is complete and on the disk; see `without_waiting`.
 
     `write` gets a file in the folder of `path`. On any failure, an interruption too, what was at `path` stays as it was
     and nothing else is left behind.
@@ -35,7 +53,8 @@ def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], objec
         with open(part, "xb") as f:
             write(f)
             f.flush()
-            os.fsync(f.fileno())
+            if _wait_for_disk.get():
+                os.fsync(f.fileno())
         os.replace(part, path)
     except BaseException as e:
         with suppress(OSError):  # where nothing can be written, nothing can be taken away either

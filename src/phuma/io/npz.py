@@ -17,14 +17,18 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy_format
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from phuma.errors import ReadError
 
-__all__ = ["ArrayHeader", "holds_characters", "load_npy", "load_npz", "npy_header", "npy_pickle_start", "npz_headers"]
+__all__ = [
+    "ArrayHeader", "holds_characters", "load_columns", "load_npy", "load_npz", "npy_header", "npy_pickle_start",
+    "npz_headers",
+]  # fmt: skip
 
 MAX_BYTES = 4 << 30  # of the arrays of one file together
 MAX_MEMBERS = 10_000
+BLOCK_BYTES = 4 << 20  # of a table of which some columns are read
 MAX_DIMENSIONS = 32
 MAX_HEADER = 10_000  # characters; numpy parses a header as a Python literal
 PLAIN_KINDS = "biufcSU"
@@ -90,6 +94,28 @@ def load_npz(path: str | os.PathLike[str], names: Iterable[str]) -> dict[str, ND
         return {n: _load_member(path, archive, n, members[n]) for n in wanted}
 
 
+def load_columns(
+    path: str | os.PathLike[str], columns: NDArray[np.integer], name: str = "", dtype: DTypeLike | None = None
+) -> NDArray[Any]:
+    """Return (T, len(columns)) some columns of a table, read-only: of an `.npy`, or of the array `name` of an `.npz`.
+
+    Rows are read a block at a time, so that a wide table takes no more memory than what is wanted of it. Numbers come
+    as `dtype`, by default as they are stored.
+    """
+    if not name:
+        with _reading(path, "is not a readable .npy file"), open(path, "rb") as f:
+            layout = _layout(path, "the array", f)
+            there = os.fstat(f.fileno()).st_size - layout.start
+            return _columns(path, "the array", f, layout, there, columns, dtype)
+    with _reading(path, "is not a readable .npz file"), zipfile.ZipFile(path) as archive:
+        info = dict(_members(path, archive))[name]
+        layout = _member_layout(path, archive, name, info)
+        _check_bomb(path, name, info)
+        with archive.open(info) as f:
+            f.read(layout.start)
+            return _columns(path, f"array {name}", f, layout, info.file_size - layout.start, columns, dtype)
+
+
 @contextmanager
 def _reading(path: str | os.PathLike[str], problem: str) -> Iterator[None]:
     """Turn whatever the libraries below raise on damaged bytes into a ReadError.
@@ -132,14 +158,18 @@ def _load_member(
     path: str | os.PathLike[str], archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo
 ) -> NDArray[Any]:
     layout = _member_layout(path, archive, name, info)
+    _check_bomb(path, name, info)
+    with archive.open(info) as f:
+        f.read(layout.start)
+        return _data(path, f"array {name}", f, layout, info.file_size - layout.start)
+
+
+def _check_bomb(path: str | os.PathLike[str], name: str, info: zipfile.ZipInfo) -> None:
     if info.file_size > BOMB_BYTES and info.file_size > BOMB_RATIO * info.compress_size:
         raise ReadError(
             path,
             f"array {name} claims to unpack {info.compress_size:,} bytes to {info.file_size:,}; that is a zip bomb",
         )
-    with archive.open(info) as f:
-        f.read(layout.start)
-        return _data(path, f"array {name}", f, layout, info.file_size - layout.start)
 
 
 def _layout(path: str | os.PathLike[str], what: str, f: IO[bytes]) -> _Layout:
@@ -152,8 +182,43 @@ def _layout(path: str | os.PathLike[str], what: str, f: IO[bytes]) -> _Layout:
     return _Layout(ArrayHeader(tuple(int(n) for n in shape), dtype), fortran, f.tell())
 
 
+def _columns(
+    path: str | os.PathLike[str],
+    what: str,
+    f: IO[bytes],
+    layout: _Layout,
+    there: int,
+    columns: NDArray[np.integer],
+    dtype: DTypeLike | None,
+) -> NDArray[Any]:
+    shape, stored = layout.header
+    wanted = stored if dtype is None or stored.kind not in "biuf" else np.dtype(dtype)
+    if layout.fortran or len(shape) != 2:
+        out = _data(path, what, f, layout, there)[:, columns].astype(wanted, copy=False)
+    else:
+        _declared(path, what, layout, there)
+        out = np.empty((shape[0], len(columns)), wanted)
+        rows_at_a_time = max(1, BLOCK_BYTES // max(1, shape[1] * stored.itemsize))
+        for first in range(0, shape[0], rows_at_a_time):
+            rows = min(rows_at_a_time, shape[0] - first)
+            data = _exactly(path, what, f, rows * shape[1] * stored.itemsize)
+            out[first : first + rows] = np.frombuffer(data, stored).reshape(rows, -1)[:, columns]
+    out.flags.writeable = False
+    return out
+
+
 def _data(path: str | os.PathLike[str], what: str, f: IO[bytes], layout: _Layout, there: int) -> NDArray[Any]:
     (shape, dtype), fortran = layout.header, layout.fortran
+    data = _exactly(path, what, f, _declared(path, what, layout, there))  # A zip's member compares its checksum here.
+    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
+    if not holds_characters(array):
+        raise ReadError(path, f"{what} holds text that is no text; the file is damaged")
+    return array
+
+
+def _declared(path: str | os.PathLike[str], what: str, layout: _Layout, there: int) -> int:
+    """Return how many bytes an array has, once it is known that they are there, and plain."""
+    shape, dtype = layout.header
     if dtype.hasobject:
         raise ReadError(
             path, f"{what} holds Python objects, which could run code when loaded; save it as numbers or text"
@@ -165,13 +230,14 @@ def _data(path: str | os.PathLike[str], what: str, f: IO[bytes], layout: _Layout
         raise ReadError(path, f"{what} declares {declared:,} bytes, shape {shape} of {dtype}, but {there:,} are there")
     if declared > MAX_BYTES:
         raise ReadError(path, f"{what} has {declared:,} bytes; at most {MAX_BYTES:,} are read")
-    data = f.read(declared)  # A zip's member compares its checksum here.
-    if len(data) != declared:
-        raise ReadError(path, f"{what} declares {declared:,} bytes, but only {len(data):,} are there")
-    array = np.frombuffer(data, dtype).reshape(shape, order="F" if fortran else "C")
-    if not holds_characters(array):
-        raise ReadError(path, f"{what} holds text that is no text; the file is damaged")
-    return array
+    return declared
+
+
+def _exactly(path: str | os.PathLike[str], what: str, f: IO[bytes], size: int) -> bytes:
+    data = f.read(size)
+    if len(data) != size:
+        raise ReadError(path, f"{what} declares {size:,} bytes, but only {len(data):,} are there")
+    return data
 
 
 def holds_characters(array: NDArray[Any]) -> bool:

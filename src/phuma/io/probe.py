@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from phuma.errors import ReadError
-from phuma.io.npz import ArrayHeader, npy_header, npz_headers
+from phuma.io.npz import MAX_BYTES, ArrayHeader, npy_header, npz_headers
 
 HEAD_BYTES = 4096
 Kind = Literal["npz", "npy", "zip", "pickle", "text", "binary", "empty"]
+LIMITS: Mapping[Kind, int] = {
+    "npy": MAX_BYTES + HEAD_BYTES,
+    "zip": 8 << 30,  # an .npz, of which not all arrays are read
+    "pickle": 4 << 30,
+    "text": 2 << 30,  # a recording of two million frames
+    "binary": 2 << 30,
+}
+"""Bytes of the largest file of each kind that is read"""
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,20 @@ class Probe:
             return "pickle"
         text = head.removeprefix(b"\xef\xbb\xbf")
         return "binary" if b"\0" in text else "text"
+
+    def check_size(self) -> None:
+        """Raise an error for a file that is larger than any of its kind that is read, before it is read."""
+        try:
+            size = self.path.stat().st_size
+        except OSError:
+            return  # reading it will say why
+        if size <= min(LIMITS.values()):
+            return
+        kind: Kind = "zip" if self.head.startswith(b"PK\x03\x04") else self.kind
+        if size > LIMITS[kind]:
+            raise ReadError(
+                self.path, f"has {size:,} bytes; of this kind of file ({kind}) at most {LIMITS[kind]:,} are read"
+            )
 
     @cached_property
     def arrays(self) -> dict[str, ArrayHeader]:

@@ -27,7 +27,7 @@ from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.names import unique_name
-from phuma.pipelines.files_to_clips import people_in
+from phuma.pipelines.files_to_clips import parts_in
 from phuma.pipelines.retarget import check_method, retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import Robot, cached_robot
@@ -148,12 +148,15 @@ def named_jobs(recordings: Sequence[Recording], beneath: str = "") -> list[Job]:
     labels = lru_cache(maxsize=None)(read_labels)
     jobs: list[Job] = []
     taken: set[str] = set()
-    seen: set[Path] = set()
+    seen: set[str] = set()
+    name_of = lru_cache(maxsize=None)(_folder_name)
     for recording in recordings:
-        if recording.path.resolve() in seen:
+        real = os.path.realpath(recording.path)
+        if real in seen:
             continue  # reached twice: through a folder within a folder, or a link
-        seen.add(recording.path.resolve())
-        source, relative = _source_and_path(recording)
+        seen.add(real)
+        source = name_of(recording.folder)
+        relative = relative_name(_safe_path(recording.path.relative_to(recording.folder).as_posix()))
         # Another folder of the same name has a number; upper and lower case differ, as files of both are there.
         name = unique_name(source, taken, f"/{relative}", key=str)
         label = labels(recording.folder).text_of(relative)
@@ -162,11 +165,9 @@ def named_jobs(recordings: Sequence[Recording], beneath: str = "") -> list[Job]:
     return jobs
 
 
-def _source_and_path(recording: Recording) -> tuple[str, str]:
-    """Return the name of the source folder and the path of the recording below it."""
-    folder = recording.folder.resolve().name or "root"
-    relative = recording.path.relative_to(recording.folder).as_posix()
-    return relative_name(_safe_path(folder)), relative_name(_safe_path(relative))
+def _folder_name(folder: Path) -> str:
+    """Return the name of a source folder."""
+    return relative_name(_safe_path(folder.resolve().name or "root"))
 
 
 def _safe_path(path: str) -> str:
@@ -180,15 +181,15 @@ def produce(job: Job, layout: Layout, cfg: BuildCfg) -> list[Row]:
     """Process one recording: write its curated whole and its clips on every robot, and return their manifest rows."""
     rows: list[Row] = []
     # By its name, not by its path: nothing in a dataset depends on the machine.
-    for person, curation in enumerate(people_in(job.path, cfg.read, cfg.curate, source=job.name)):
-        human = layout.recording(job.id, person)
-        save_clip(human, curation.whole)
+    for number, (person, part) in enumerate(parts_in(job.path, cfg.read, cfg.curate, source=job.name)):
+        human = layout.recording(job.id, number)
+        save_clip(human, part.whole)
         about = {
             "person": person,
             "human_file": human.relative_to(layout.root).as_posix(),
             "human_sha256": file_sha256(human),
         }
-        for clip in curation.clips:
+        for clip in part.clips:
             images = [clip, clip.mirror()] if cfg.mirror and clip.verdict.kept else [clip]
             rows += [row for image in images for row in _clip_rows(job, layout, cfg, image, about)]
     return rows

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 from phuma.body.choice import check_body
 from phuma.core.clip import Clip
-from phuma.curation import CurateCfg, Curation, curate
+from phuma.core.human_motion import HumanMotion
+from phuma.curation import CurateCfg, Curation, curate, curate_parts
 from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.formats.clip_file import is_clip, load_clip
 from phuma.io.probe import Probe
@@ -26,9 +27,20 @@ def people_in(
     Their provenance names the file by its path, or by `source`.
     """
     for motion in read_all(path, read_cfg):
-        if source is not None:
-            motion = replace(motion, provenance=replace(motion.provenance, source=source))
-        yield curate(motion, curate_cfg)
+        yield curate(_named(motion, source), curate_cfg)
+
+
+def parts_in(
+    path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None, source: str | None = None
+) -> Iterator[tuple[int, Curation]]:
+    """Yield every person in a recording, numbered and curated as `people_in` does; a long recording comes in parts."""
+    for person, motion in enumerate(read_all(path, read_cfg)):
+        for part in curate_parts(_named(motion, source), curate_cfg):
+            yield person, part
+
+
+def _named(motion: HumanMotion, source: str | None) -> HumanMotion:
+    return motion if source is None else replace(motion, provenance=replace(motion.provenance, source=source))
 
 
 def whole_clips(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None) -> list[Clip]:
@@ -42,7 +54,7 @@ def kept_clips(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCf
     """Return a clip that was curated before as it is; of a recording, those clips that curation keeps."""
     if is_clip(Probe(path)):
         return [load_clip(path)]
-    return [clip for person in people_in(path, read_cfg, curate_cfg) for clip in person.clips if clip.verdict.kept]
+    return [clip for _, part in parts_in(path, read_cfg, curate_cfg) for clip in part.clips if clip.verdict.kept]
 
 
 class Outcome(NamedTuple):

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
 
-from phuma.errors import PhumaError
+from phuma.errors import PhumaError, lack_of
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 TOO_MUCH_MEMORY = 77  # exit code of a worker that has stopped itself
+NO_MEMORY = 78  # exit code of a worker that the system gives no more memory
 WATCH_SECONDS = 0.2
 EXIT_SECONDS = 60.0  # that a process whose pipe is closed may take to end; its memory may have to be freed
 TRIES = 2  # of an item, before it fails
@@ -112,12 +113,14 @@ class Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self._began = context.RawValue(ctypes.c_double, 0.0)  # without a lock, which a killed process would not free
-        arguments = (work, theirs, limits.megabytes, os.getpid(), self._began)
+        arguments = (theirs, limits.megabytes, os.getpid(), self._began)
         self.process = context.Process(target=_serve, args=arguments, daemon=True)
         with _one_thread_each():
             self.process.start()
         theirs.close()
         self.limits = limits
+        with suppress(OSError):  # as in give()
+            self.pipe.send(work)
 
     def do(self, item: Any) -> tuple[Any, str | None]:
         """Give one item and wait for its outcome; see `take`."""
@@ -163,6 +166,8 @@ class Worker:
         code = self.process.exitcode
         if code == TOO_MUCH_MEMORY:
             return None, f"needed more than {self.limits.megabytes:g} MB of memory"
+        if code == NO_MEMORY:
+            return None, "needed more memory than the system gives its process"
         if code == 1 and not self.has_begun:
             raise PhumaError(NO_START)
         signal = f"killed by signal {-code}, perhaps for want of memory" if code and code < 0 else f"exit code {code}"
@@ -188,12 +193,19 @@ def _ready(busy: list[Worker]) -> list[Worker]:
             return sorted(found, key=busy.index)
 
 
-def _serve(work: Callable[[Any], Any], pipe: Connection, megabytes: float | None, parent: int, began: Any) -> None:
-    """Do items from `pipe` until it is closed; this is all that a worker process runs.
+def _serve(pipe: Connection, megabytes: float | None, parent: int, began: Any) -> None:
+    """Do items from `pipe` until it is closed; this is all that a worker process runs. First comes the work itself.
 
     `began` gets the monotonic time at which each item is begun; it is the same clock in all processes.
     """
-    threading.Thread(target=_watch, args=(megabytes, parent), daemon=True).start()
+    try:
+        threading.Thread(target=_watch, args=(megabytes, parent), daemon=True).start()
+        work = pipe.recv()  # which imports what it needs
+    except (EOFError, OSError, KeyboardInterrupt):
+        return
+    except Exception as e:
+        why = lack_of(e) or f"{type(e).__name__}: {e}"
+        return pipe.send((None, PhumaError(f"a worker process cannot begin: {why}")))
     while True:
         try:
             item = pipe.recv()
@@ -207,7 +219,7 @@ def _serve(work: Callable[[Any], Any], pipe: Connection, megabytes: float | None
         except KeyboardInterrupt:
             return
         except MemoryError:
-            os._exit(TOO_MUCH_MEMORY)
+            os._exit(NO_MEMORY)
         except Exception as e:
             answer = None, e
         pipe.send(answer)

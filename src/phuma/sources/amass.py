@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from phuma.body.choice import Model, SmplShape
 from phuma.body.smplx import GENDERS
-from phuma.core.human_motion import HumanMotion
-from phuma.io.npz import load_npz
+from phuma.core.human_motion import HumanMotion, precision_of
+from phuma.core.skeleton import N_JOINTS
+from phuma.io.npz import load_columns, load_npz
 from phuma.io.probe import Probe
-from phuma.sources.reader import ReadCfg
+from phuma.sources.reader import ReadCfg, check_length
 from phuma.sources.smpl import Layout, SmplData, expect_shape, one_number, one_shape, one_text, to_motion
 
 LICENCE = "AMASS licence (research, no redistribution)"
 RATES = ("mocap_frame_rate", "mocap_framerate")
 BETAS = 16
 MODELS: dict[str, Model] = {"smplx": "smplx", "smplh": "smplh", "smpl": "smpl"}
+
+
+def pose_columns(probe: Probe, name: str) -> NDArray[Any]:
+    """Return (T, C) an array of rotation vectors, hands and face left out: at most the first 66 columns."""
+    frames, columns = probe.arrays[name].shape
+    check_length(probe.path, frames)
+    narrow = np.float32 if precision_of(frames) is np.float32 else None
+    return load_columns(probe.path, np.arange(min(columns, 3 * N_JOINTS)), name, narrow)
 
 
 def read_amass(probe: Probe, layout: Layout, rotvecs: NDArray[Any], model: Model, cfg: ReadCfg) -> HumanMotion:

@@ -11,10 +11,9 @@ import numpy as np
 
 from phuma.core.human_motion import HumanMotion
 from phuma.io.atomic import save_npz
-from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 from phuma.sources import amass_smplx
-from phuma.sources.amass import BETAS, LICENCE, read_amass
+from phuma.sources.amass import BETAS, LICENCE, pose_columns, read_amass
 from phuma.sources.reader import ReadCfg
 from phuma.sources.smpl import Layout, expect_shape, from_motion
 
@@ -32,8 +31,7 @@ def recognises(probe: Probe) -> bool:
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
     """Return the one person of the recording."""
     expect_shape(probe.path, "poses", probe.arrays["poses"].shape, ("frames", COLUMNS))
-    rotvecs = load_npz(probe.path, ["poses"])["poses"][:, :66]
-    return [read_amass(probe, LAYOUT, rotvecs, "smplh", cfg)]
+    return [read_amass(probe, LAYOUT, pose_columns(probe, "poses"), "smplh", cfg)]
 
 
 def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:

@@ -11,9 +11,8 @@ import numpy as np
 
 from phuma.core.human_motion import HumanMotion
 from phuma.io.atomic import save_npz
-from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
-from phuma.sources.amass import BETAS, LICENCE, read_amass
+from phuma.sources.amass import BETAS, LICENCE, pose_columns, read_amass
 from phuma.sources.reader import ReadCfg
 from phuma.sources.smpl import Layout, beside, betas_of, expect_shape, from_motion
 
@@ -42,10 +41,9 @@ def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
     if all(part in arrays for part in PARTS):
         expect_shape(path, "root_orient", arrays["root_orient"].shape, ("frames", 3))
         expect_shape(path, "pose_body", arrays["pose_body"].shape, (arrays["root_orient"].shape[0], 63))
-        parts = load_npz(path, PARTS)
-        rotvecs = np.concatenate([parts[part] for part in PARTS], axis=1)
+        rotvecs = np.concatenate([pose_columns(probe, part) for part in PARTS], axis=1)
     else:
-        rotvecs = load_npz(path, ["poses"])["poses"][:, :66]
+        rotvecs = pose_columns(probe, "poses")
     return [read_amass(probe, LAYOUT, rotvecs, "smplx", cfg)]
 
 

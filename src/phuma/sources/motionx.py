@@ -15,9 +15,9 @@ import numpy as np
 from phuma.body.choice import SmplShape
 from phuma.core.human_motion import HumanMotion
 from phuma.io.atomic import save_npy
-from phuma.io.npz import load_npy
+from phuma.io.npz import load_columns
 from phuma.io.probe import Probe
-from phuma.sources.reader import ReadCfg
+from phuma.sources.reader import ReadCfg, check_length
 from phuma.sources.smpl import Layout, SmplData, betas_of, from_motion, one_shape, to_motion
 
 FORMAT = "motion-x"
@@ -26,6 +26,7 @@ LAYOUT = Layout(
 )
 COLUMNS = 322
 TRANS, BETAS = slice(309, 312), slice(312, 322)
+USED = np.r_[:66, TRANS, BETAS]
 
 
 def recognises(probe: Probe) -> bool:
@@ -35,9 +36,10 @@ def recognises(probe: Probe) -> bool:
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
     """Return the one person of the recording."""
-    rows = load_npy(probe.path)
-    shape = SmplShape("smplx", one_shape(probe.path, rows[:, BETAS]))
-    return [to_motion(probe.path, LAYOUT, SmplData(rows[:, TRANS], rows[:, :66], None, shape), cfg)]
+    check_length(probe.path, probe.arrays[""].shape[0])
+    rows = load_columns(probe.path, USED)
+    shape = SmplShape("smplx", one_shape(probe.path, rows[:, 69:]))
+    return [to_motion(probe.path, LAYOUT, SmplData(rows[:, 66:69], rows[:, :66], None, shape), cfg)]
 
 
 def write(path: str | os.PathLike[str], motion: HumanMotion) -> None:

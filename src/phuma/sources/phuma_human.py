@@ -14,7 +14,7 @@ from phuma.core.human_motion import HumanMotion
 from phuma.io.atomic import save_npy
 from phuma.io.npz import load_npy
 from phuma.io.probe import Probe
-from phuma.sources.reader import ReadCfg
+from phuma.sources.reader import ReadCfg, check_length
 from phuma.sources.smpl import Layout, SmplData, betas_of, from_motion, one_shape, to_motion
 
 FORMAT = "phuma-human"
@@ -29,6 +29,7 @@ def recognises(probe: Probe) -> bool:
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
     """Return the one person of the recording."""
+    check_length(probe.path, probe.arrays[""].shape[0])
     rows = load_npy(probe.path)
     betas = one_shape(probe.path, rows[:, POSE:]) if rows.shape[1] == WITH_BETAS else None
     # Contacts are measured anew: with 73 columns the last four go unread.

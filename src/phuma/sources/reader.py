@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Protocol
 
 from phuma.core.human_motion import HumanMotion
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, ReadError
 from phuma.io.probe import Probe
+
+MAX_FRAMES = 2_000_000
+"""Frames of one recording: eighteen hours at 30 Hz, for which about 1.5 GB of memory are taken"""
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,14 @@ class ReadCfg:
         start, end = 0.0 if self.start is None else self.start, inf if self.end is None else self.end
         if not (isfinite(start) and 0 <= start < end):
             raise ConfigError(f"from {start:g} s to {end:g} s is no part of a recording; expected 0 <= start < end")
+
+
+def check_length(path: Path, frames: int) -> None:
+    """Raise an error for a recording of more frames than are read, before memory is taken for them."""
+    if frames > MAX_FRAMES:
+        raise ReadError(
+            path, f"has {frames:,} frames; at most {MAX_FRAMES:,} are read as one recording: cut it into several files"
+        )
 
 
 class Reader(Protocol):

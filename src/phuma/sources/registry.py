@@ -34,6 +34,7 @@ def recognise(probe: Probe) -> Reader:
     """Return the reader for a file's content, or raise an error that says what it seems to be and what is known."""
     if probe.kind == "empty":
         raise ReadError(probe.path, "is empty")
+    probe.check_size()
     for reader in READERS:
         if reader.recognises(probe):
             return reader
@@ -119,6 +120,8 @@ def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Coll
 
 
 def _without_motion(path: Path) -> bool:
+    if path.suffix.lower() != ".npz":
+        return False
     try:
         return amass_smplx.is_shape_only(Probe(path))
     except ReadError:

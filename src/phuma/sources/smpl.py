@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from phuma.body.choice import SmplShape, choose_body
+from phuma.contacts.blocks import blocks_of
 from phuma.core import rotations as rot
 from phuma.core.arrays import checked, checked_fps
-from phuma.core.human_motion import HumanMotion
+from phuma.core.human_motion import HumanMotion, precision_of
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import N_JOINTS, REST_TO_WORLD
@@ -71,16 +72,18 @@ def to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> Human
 def _to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> HumanMotion:
     fps, notes = _rate(layout, data.fps, cfg)
     trans = numbers("translation", data.trans, ("frames", 3), MAX_DISTANCE)
-    rotvecs = numbers("body rotations", data.rotvecs, ("frames", 3 * N_JOINTS), MAX_ANGLE, "are they in degrees?")
+    rotvecs = numbers(
+        "body rotations", data.rotvecs, ("frames", 3 * N_JOINTS), MAX_ANGLE, "are they in degrees?",
+        dtype=precision_of(len(data.rotvecs)),
+    )  # fmt: skip
     if len(trans) != len(rotvecs):
         raise PhumaError(f"has {len(trans)} frames of translation and {len(rotvecs)} of rotations; expected as many")
     if len(trans) < 2:
         raise PhumaError(f"has {len(trans)} frames; a motion needs at least 2")
     betas = data.shape.betas
     shape = data.shape if betas is None else data.shape._replace(betas=numbers("betas", betas, ("betas",), MAX_BETA))
-    quat = rot.from_rotvec(rotvecs.reshape(-1, N_JOINTS, 3))
     to_world = REST_TO_WORLD if layout.up == "y" else rot.IDENTITY
-    quat[:, 0] = rot.multiply(to_world, quat[:, 0])
+    quat = _quaternions(rotvecs, to_world)
     body, body_notes = choose_body(cfg.body, shape, rot.rotate(to_world, trans), quat, fps)
     return HumanMotion(
         body=body,
@@ -96,6 +99,17 @@ def _to_motion(path: Path, layout: Layout, data: SmplData, cfg: ReadCfg) -> Huma
             notes=notes + data.notes + body_notes,
         ),
     )
+
+
+def _quaternions(rotvecs: Array, to_world: Array) -> Array:
+    """Return (T, 22, 4) wxyz from rotation vectors (T, 66), the root's turned by `to_world`; read-only."""
+    quat = np.empty((len(rotvecs), N_JOINTS, 4), dtype=precision_of(len(rotvecs)))
+    for here in blocks_of(len(rotvecs)):
+        some = rot.from_rotvec(rotvecs[here].reshape(-1, N_JOINTS, 3))
+        some[:, 0] = rot.multiply(to_world, some[:, 0])
+        quat[here] = some
+    quat.flags.writeable = False  # so that it need not be copied
+    return quat
 
 
 def from_motion(motion: HumanMotion, up: Up) -> tuple[Array, Array]:
@@ -126,14 +140,19 @@ def betas_of(motion: HumanMotion, count: int) -> Array:
 
 
 def numbers(
-    name: str, value: NDArray[Any], shape: tuple[int | str, ...], limit: float, hint: str = "the file is damaged"
+    name: str,
+    value: NDArray[Any],
+    shape: tuple[int | str, ...],
+    limit: float,
+    hint: str = "the file is damaged",
+    dtype: DTypeLike = np.float64,
 ) -> Array:
     """Return `value` as floats of `shape`, all within the limit."""
     if value.dtype.kind not in "biuf":
         raise PhumaError(f"{name} is of type {value.dtype}; expected numbers")
     with np.errstate(all="ignore"):  # of strange bit patterns
-        array = checked(name, value.astype(np.float64), shape)
-    largest = float(np.abs(array).max(initial=0.0))
+        array = checked(name, value.astype(dtype, copy=False), shape, dtype)
+    largest = float(max(array.max(initial=0.0), -array.min(initial=0.0)))
     if largest > limit:
         raise PhumaError(f"{name} reaches {largest:.4g}; expected at most {limit:.4g} ({hint})")
     return array

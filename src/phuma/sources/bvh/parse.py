@@ -14,6 +14,7 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.errors import ReadError
+from phuma.sources.reader import check_length
 
 BLOCK = 4096  # rows parsed at a time
 MAX_JOINTS = 1000
@@ -188,6 +189,7 @@ def _rows(path: Path, lines: Iterator[tuple[int, str]], width: int, declared: in
         if table.shape[1] != width:
             raise ReadError(path, f"line {block[0][0]}: {table.shape[1]} numbers, the hierarchy has {width} channels")
         blocks.append(table)
+        check_length(path, sum(map(len, blocks)))
     found = sum(map(len, blocks))
     if found < declared or not found:
         raise ReadError(path, f"is cut short: {declared} frames announced, {found} found")

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from phuma.core import rotations as rot
-from phuma.core.human_motion import HumanMotion
+from phuma.core.human_motion import HumanMotion, precision_of
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX, N_JOINTS, PARENTS, REST_TO_WORLD
@@ -170,7 +170,7 @@ def _convert(
     values = file.values[1:] if skip else file.values
     to_world = REST_TO_WORLD if up == "y" else rot.IDENTITY
     root = np.empty((len(values), 3))
-    quat = np.zeros((len(values), N_JOINTS, 4))
+    quat = np.zeros((len(values), N_JOINTS, 4), dtype=precision_of(len(values)))
     quat[..., 0] = 1.0
     need = needed_joints(file.joints, mapping.values())
     for first in range(0, len(values), BLOCK):
@@ -190,4 +190,5 @@ def _convert(
                 rot.multiply(to_world, world[j]) if parent is None else rot.multiply(rot.conjugate(parent), world[j])
             )
         quat[here] = rot.normalize(quat[here])
+    quat.flags.writeable = False  # so that it need not be copied
     return root, quat

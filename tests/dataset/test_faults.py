@@ -186,7 +186,17 @@ def store(job: Job, layout: Layout) -> list[dict]:
     write_atomic(path, lambda f: f.write(job.path.read_bytes()))
     name = path.relative_to(layout.root).as_posix()
     return [
-        {"clip": job.id, "robot": "toy", "kept": True, "frames": 1, "fps": 30.0, "file": name, "recording": job.name}
+        {
+            "clip": job.id,
+            "robot": "toy",
+            "kept": True,
+            "frames": 1,
+            "fps": 30.0,
+            "start": 0.0,
+            "end": 1.0,
+            "file": name,
+            "recording": job.name,
+        }
     ]
 
 

@@ -9,6 +9,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from phuma.errors import PhumaError
 
+LARGEST = 1e9
+"""Largest number in an array, in metres, radians or whatever it is in: what is computed from such numbers is finite"""
+
 
 def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
     """Return `value` as a read-only float array of `shape` (a word stands for any length), or raise an error that says
@@ -18,9 +21,10 @@ def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLik
     if not fits:
         wanted = ", ".join(map(str, shape))
         raise PhumaError(f"{name} has shape {array.shape}; expected ({wanted})")
-    if not np.isfinite(array).all():
-        where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise PhumaError(f"{name} holds {array[where]} at index {where}; every value must be finite")
+    if array.size and not (array.min() >= -LARGEST and array.max() <= LARGEST):
+        where = tuple(int(i) for i in np.argwhere(~(np.abs(array) <= LARGEST))[0])
+        finite = "every value must be finite" if not np.isfinite(array[where]) else f"expected at most {LARGEST:g}"
+        raise PhumaError(f"{name} holds {array[where]} at index {where}; {finite}")
     if array.flags.writeable and array is value:
         array = array.copy()  # else whoever made it could still change it
     array = array.view()

@@ -57,7 +57,8 @@ def make_dataset(root: Path) -> Path:
         save_robot_motion(root / "clips" / f"{name}.npz", motion)
         rows.append({
             "clip": name, "robot": "g1", "kept": True, "reasons": [], "split": split, "category": category,
-            "category_group": GROUP_OF[category], "frames": len(motion), "fps": 30.0, "file": f"clips/{name}.npz",
+            "category_group": GROUP_OF[category], "frames": len(motion), "fps": 30.0, "start": 0.0,
+            "end": motion.duration, "file": f"clips/{name}.npz",
         })  # fmt: skip
     rows.append({"clip": "bad", "robot": "g1", "kept": False, "reasons": ["it floats"], "split": "train"})
     write_manifest(root / "manifest.parquet", rows)

@@ -186,7 +186,7 @@ def store(job: Job, layout: Layout) -> list[dict]:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, lambda f: f.write(job.path.read_bytes()))
     name = path.relative_to(layout.root).as_posix()
-    about = {"file": name, "sha256": file_sha256(path), "recording": job.name}
+    about = {"file": name, "sha256": file_sha256(path), "recording": job.name, "start": 0.0, "end": 1.0}
     return [{"clip": job.id, "robot": "toy", "kept": True, "frames": 1, "fps": 30.0, **about}]
 
 

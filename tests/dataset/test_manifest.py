@@ -7,7 +7,7 @@ from phuma.dataset.plain_question import columns_of
 from phuma.errors import ConfigError, ReadError
 
 ASKED = "SELECT clip, external_support_force, shake_limit, fidelity FROM manifest"
-ROW = {"clip": "a", "robot": "g1", "kept": True, "frames": 30, "fps": 30.0}
+ROW = {"clip": "a", "robot": "g1", "kept": True, "frames": 30, "fps": 30.0, "start": 0.0, "end": 1.0}
 FORCE = ("external_support_force", "external_support_force_limit")
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from phuma.cli.main import main
+from phuma.cli.view import collection_of
 from phuma.dataset.dataset import open_dataset
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Record, file_sha256, load_record, save_record
@@ -17,6 +18,7 @@ from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.pipelines.build_dataset import BuildCfg, build_dataset
 from phuma.robots import load_robot
+from phuma.sources import ReadCfg
 from tests.dataset.tiny import copied, edit_description, here, least, rows_on_disk
 
 DEEP = "[" * 100_000 + "]" * 100_000
@@ -148,6 +150,7 @@ def test_verify_names_the_value_that_is_wrong_in_the_description(dataset, change
     ("values", "says"),
     [
         ({"fps": None}, "fps is null in the row of"),
+        ({"end": None}, "end is null in the row of .*; expected a value, as the clip is kept"),
         ({"fps": 0.0}, "fps is 0.0 in the row of .* on 'g1'; expected 1 to 1e"),
         ({"root_jerk": float("nan")}, "root_jerk is nan in the row of"),
         ({"fidelity": float("inf")}, "fidelity is inf in the row of"),
@@ -165,7 +168,7 @@ def test_a_wrong_value_in_the_manifest_is_named(dataset, values, says):
 
 
 def test_nothing_is_recorded_that_could_not_be_read_again(tmp_path):
-    row = {"clip": "a", "robot": "g1", "kept": True, "frames": 3, "fps": 30.0}
+    row = {"clip": "a", "robot": "g1", "kept": True, "frames": 3, "fps": 30.0, "start": 0.0, "end": 0.1}
     for name, rows in (("a", ({**row, "fps": None},)), ("a", ({**row, "root_jerk": 1e200},)), ("b", (row,))):
         with pytest.raises(ValueError, match="could not be read again"):
             save_record(tmp_path / "a.json", Record(name, "lab/a", "lab", None, "0", rows))
@@ -284,6 +287,15 @@ def test_a_clip_that_is_no_part_of_its_recording_is_named(dataset, values):
     assert f"frames; {row['clip']} is frames" in faults_at(dataset, row["human_file"])
     with pytest.raises(ReadError, match="is no part of recordings/"):
         open_dataset(dataset).entry(row["clip"]).human()
+
+
+def test_a_robot_that_the_description_does_not_name_is_named(dataset):
+    write_manifest(dataset / "manifest.parquet", [{**row, "robot": "atlas"} for row in rows_on_disk(dataset)])
+    assert "has rows of atlas, which dataset.json does not name" in faults_at(dataset, "manifest.parquet")
+    collection = collection_of([dataset], [], ReadCfg())
+    (clip,) = [row["clip"] for row in collection.find({"verdict": "kept"})["rows"]]
+    with pytest.raises(PhumaError, match=f"{clip} is of atlas, which is none of g1; see --robot"):
+        collection.open(clip, "atlas", None)
 
 
 def replace_in_rows(dataset: Path, before: str, after: str) -> None:

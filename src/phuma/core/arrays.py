@@ -11,6 +11,8 @@ from numpy.typing import DTypeLike, NDArray
 from phuma.errors import PhumaError
 
 ROWS_AT_A_TIME = 65_536
+LARGEST = 1e9
+"""Largest number in an array, in metres, radians or whatever it is in: what is computed from such numbers is finite"""
 
 
 def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLike = np.float64) -> NDArray[Any]:
@@ -21,9 +23,10 @@ def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLik
     if not fits:
         wanted = ", ".join(map(str, shape))
         raise PhumaError(f"{name} has shape {array.shape}; expected ({wanted})")
-    where = _first(array, lambda some: ~np.isfinite(some))
+    where = _first(array, lambda some: ~(np.abs(some) <= LARGEST))
     if where is not None:
-        raise PhumaError(f"{name} holds {array[where]} at index {where}; every value must be finite")
+        finite = "every value must be finite" if not np.isfinite(array[where]) else f"expected at most {LARGEST:g}"
+        raise PhumaError(f"{name} holds {array[where]} at index {where}; {finite}")
     if array.flags.writeable and array is value:
         array = array.copy()  # else whoever made it could still change it
     array = array.view()

@@ -50,7 +50,7 @@ COLUMNS: Mapping[str, str] = {
 
 NEEDED = ("clip", "robot", "kept")
 """Columns that are never null"""
-NEEDED_IF_KEPT = ("frames", "fps")
+NEEDED_IF_KEPT = ("frames", "fps", "start", "end")
 QUESTIONS = ("SELECT", "EXPLAIN", "MULTI")
 """Kinds of statements that `phuma query` answers; a PIVOT is a MULTI"""
 BOUNDS: Mapping[str, tuple[float, float]] = {
@@ -161,7 +161,7 @@ def _wrong_value(database: duckdb.DuckDBPyConnection) -> str | None:
     lists = [name for name, kind in COLUMNS.items() if kind == "VARCHAR[]"]
     tests = [
         *((name, f"{name} IS NULL", "a value") for name in NEEDED),
-        *((name, f"kept AND {name} IS NULL", "a value, as the clip is kept") for name in NEEDED_IF_KEPT),
+        *((name, f'kept AND "{name}" IS NULL', "a value, as the clip is kept") for name in NEEDED_IF_KEPT),
         *((name, f"list_count({name}) != len({name})", "texts") for name in lists),
         *(
             (name, f'NOT ("{name}" BETWEEN {low} AND {high})', f"{low:g} to {high:g}")

@@ -102,6 +102,9 @@ class _Check:
                     f"robot {name}", "its limits are not known here: joints are not compared with them",
                     "Give its folder by --robot", grave=False,
                 )  # fmt: skip
+        for (name,) in ask(database, "SELECT DISTINCT robot FROM manifest ORDER BY ALL")[1]:
+            if name not in self.description.robots:
+                yield Fault("manifest.parquet", f"has rows of {name}, which dataset.json does not name", self.again)
         total = int(ask(database, "SELECT count(*) FROM manifest")[1][0][0])
         done = 0
         for name, rows in groupby(_stream(database), key=lambda row: str(row["recording"])):

@@ -69,7 +69,10 @@ class DatasetCollection:
 
         def performer(name: str) -> Performer:
             if name in stored:
-                return stored_performer(stored[name].motion(), self._robots[stored[name].row["robot"]])
+                robot = stored[name].row["robot"]
+                if robot not in self._robots:
+                    raise ConfigError(f"{clip} is of {robot}, which is none of {', '.join(self._robots)}; see --robot")
+                return stored_performer(stored[name].motion(), self._robots[robot])
             return self._perform.get(clip, name, piece, self._robots)
 
         return Opened(show_of(piece, [performer(name) for name in chosen]), choices_of(titles, chosen))

@@ -24,8 +24,8 @@ HEIGHT_LIMIT = 0.01
 SLIP_LIMIT = 0.10
 """Speed in m/s over the ground below which a sole in contact does not skate"""
 
-STANDING_SPEED = 0.10
-"""Speed in m/s up to which an ankle counts as standing still, the human's when the robot's is compared with it"""
+STANDING_SPEED = 0.50
+"""Speed in m/s that a heel has when it is merely lifted: the human's fastest ankle counts as at least that fast"""
 
 SAMPLES: Mapping[str, str] = {
     "frames": "the clip has no frame",
@@ -112,7 +112,7 @@ BESIDE: tuple[Metric, ...] = (
     ),
     Metric(
         "ankle_speed_ratio", "fastest ankle, by the human's", "", "low",
-        "`ankle_speed` over that of the adapted human, which counts as 0.1 m/s at least; beyond the limit it is a leap",
+        "`ankle_speed` over that of the adapted human, which counts as 0.5 m/s at least; beyond the limit it is a leap",
         1.5, Rejection("an ankle is {value} as fast as the human's ever is", "times"), flag="leap",
     ),
     Metric(

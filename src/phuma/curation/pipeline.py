@@ -1,9 +1,9 @@
-"""Curate one recording: resample, smooth, find the ground, cut, measure, judge."""
+"""Curate one recording: resample, mend, smooth, find the ground, cut, measure, judge."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from phuma.core.skeleton import N_SOLE
 from phuma.core.smoothing import smooth
 from phuma.curation.config import CONTACTS, CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
-from phuma.curation.paper import POSED, FrameMetrics, frame_metrics, posed_series
+from phuma.curation.mending import Mending, mend
+from phuma.curation.paper import FrameMetrics, frame_metrics, posed_series
 from phuma.curation.resample import resample
 from phuma.errors import PhumaError
 
@@ -36,6 +37,8 @@ class Curation:
     frames: FrameMetrics | FrameDynamics
     """Quantities that the preset judges, frame by frame"""
     cfg: CurateCfg
+    mending: Mending | None = None
+    """What was mended; None where nothing was to be"""
 
     def __repr__(self) -> str:
         kept = sum(c.verdict.kept for c in self.clips)
@@ -56,11 +59,13 @@ class Curation:
         )
 
     def _judge(self, first: int, last: int) -> Verdict:
-        verdict = self.frames.judge(first, last, self.cfg.limits)
+        measures = self.frames.judge(first, last, self.cfg.limits).measures
+        if self.mending is not None:
+            measures += self.mending.measures(first, last)
         seconds = (last - first) / self.motion.fps
-        if seconds >= self.cfg.min_seconds:
-            return verdict
-        return Verdict((*verdict.measures, Measure(DURATION, seconds, self.cfg.min_seconds)))
+        if seconds < self.cfg.min_seconds:
+            measures += (Measure(DURATION, seconds, self.cfg.min_seconds),)
+        return Verdict(measures)
 
     @property
     def verdict(self) -> Verdict:
@@ -97,21 +102,30 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     recorded = resample(motion, cfg.rate)
     if len(recorded) < MIN_FRAMES:
         raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
-    motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
-    by_forces = cfg.preset == "dynamic"
-    heights = np.empty((len(motion), N_SOLE), dtype=np.float32)
-    posed = np.zeros((len(POSED), len(motion)))
-    for here in blocks_of(len(motion)):
-        block = motion.frames(here.start, here.stop)
-        heights[here] = block.sole_heights()
-        if not by_forces:
-            posed[:, here] = posed_series(block)
-    evidence = Evidence(recorded, motion, heights, cfg.band, cfg.ground)
-    contact = CONTACTS[cfg.estimator](evidence)
-    motion = motion.shifted(np.array([0.0, 0.0, -evidence.ground]))
+    evidence = evidence_of(recorded, cfg)
+    mending, contact = None, None
+    if cfg.mends:
+        evidence, stands, mending = mend(evidence, partial(evidence_of, cfg=cfg))
+        contact = stands if cfg.estimator == "stance" else None
+    if contact is None:
+        contact = CONTACTS[cfg.estimator](evidence)
+    motion = evidence.motion.shifted(np.array([0.0, 0.0, -evidence.ground]))
     frames: FrameMetrics | FrameDynamics
-    frames = dynamics_of(evidence) if by_forces else frame_metrics(motion, contact.paper, posed)
-    return Curation(motion, evidence.ground, contact, frames, cfg)
+    if cfg.preset == "dynamic":
+        frames = dynamics_of(evidence)
+    else:
+        posed = [posed_series(motion.frames(here.start, here.stop)) for here in blocks_of(len(motion))]
+        frames = frame_metrics(motion, contact.paper, np.concatenate(posed, axis=1))
+    return Curation(motion, evidence.ground, contact, frames, cfg, mending)
+
+
+def evidence_of(recorded: HumanMotion, cfg: CurateCfg) -> Evidence:
+    """Return the evidence of a recording at the clips' frame rate: smoothed, with the heights of its soles."""
+    motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
+    heights = np.empty((len(motion), N_SOLE), dtype=np.float32)
+    for here in blocks_of(len(motion)):
+        heights[here] = motion.frames(here.start, here.stop).sole_heights()
+    return Evidence(recorded, motion, heights, cfg.band, cfg.ground)
 
 
 def dynamics_of(evidence: Evidence) -> FrameDynamics:

@@ -81,7 +81,7 @@ DYNAMIC: tuple[Metric, ...] = (
 
 MENDING: tuple[Metric, ...] = (
     Metric(
-        "mended_tilt", "levelled by", "°", "low", "by how much the recording was levelled", 13.0,
+        "mended_tilt", "levelled by", "°", "low", "by how much the recording was levelled", 15.0,
         Rejection("the whole recording would have to be levelled by {value}", "°"),
     ),
     Metric(

@@ -21,12 +21,18 @@ CARRIED = 0.4
 """Vertical force in body weights, in the mean over AROUND, from which on a sole carries: nobody flies then"""
 AROUND = 0.3
 """Time in s over which that force is averaged: a recording that is lifted by force bounces"""
-RAMP = 0.5
-"""Time in s before and after the border of a part within which its soles rise or sink"""
-SHOWN = 0.5
+RAMP = 0.3
+"""Time in s before and after the border of a part within which its soles rise or sink: a drift takes longer"""
+SHOWN = 0.6
 """Share of the height that soles rise or sink by while they carry and rest; on a step they do not"""
+SEEN = 0.5
+"""Share of the frames around both borders, together, in which some sole carries and rests"""
+MARGIN = 2
+"""Frames next to those without a resting sole that tell nothing: soles land and leave"""
 RESTING = 0.6
 """Share of the frames of a part in which a sole rests and carries: who is carried about dangles"""
+FLAT = 0.3
+"""Share of these in which a heel rests beside its toe: a foot that hangs or is put on something often does not"""
 MISSING = 0.25
 """Force in body weights that soles may fail to give, in the median over a part: who sits is not carried by soles"""
 CALM = 6.0
@@ -47,16 +53,14 @@ def find_lift(footing: Footing, floor: float) -> Array:
     at_floor = known & (np.abs(above) < LEAST)
     if at_floor.any():  # regions have heights of their own
         above -= np.median(above[at_floor])
-    climbs = _climbs(footing, rests)
     for first, last in runs_of(above > LEAST):
         level = float(np.median(above[first:last]))
         if (last - first) / footing.fps < SHORTEST or known[first:last].mean() < RESTING:
             continue
-        if _rose(climbs, first, level, footing.fps) and _rose(-climbs, last, level, footing.fps):
-            if _is_borne(footing, rests, slice(first, last), floor + level):
-                ramp = round(0.5 * RAMP * footing.fps)
-                own = slice(max(first - ramp, 0), min(last + ramp, len(lift)))
-                lift[own] = np.maximum(lift[own], np.clip(above[own], 0.0, None))
+        if _rose(footing, rests, (first, last), level) and _is_borne(footing, rests, slice(first, last), floor + level):
+            ramp = round(RAMP * footing.fps)
+            own = slice(max(first - ramp, 0), min(last + ramp, len(lift)))
+            lift[own] = np.maximum(lift[own], np.clip(above[own], 0.0, None))
     return _calmed(lift, footing.fps) if lift.any() else lift
 
 
@@ -72,27 +76,31 @@ def _resting(footing: Footing, height: Array) -> Array:
     return np.asarray(low & (speed < SLOW) & carried[:, None])
 
 
-def _climbs(footing: Footing, rests: Array) -> Array:
-    """Return (T,) m: by how much resting soles rise in each frame; 0 where none rests."""
-    count = np.maximum(rests.sum(axis=1), 1)
-    return np.asarray(np.where(rests, footing.velocity[..., 2], 0.0).sum(axis=1) / count / footing.fps)
+def _rose(footing: Footing, rests: Array, part: tuple[int, int], level: float) -> bool:
+    """Return whether resting soles rose before a part by most of `level`, and sank after it.
 
-
-def _rose(climbs: Array, border: int, level: float, fps: float) -> bool:
-    """Return whether soles rose by most of `level` around a border of a part; at an end of the recording nobody
-    knows, and the other border decides."""
-    if border in (0, len(climbs)):
-        return True
-    ramp = round(RAMP * fps)
-    return float(climbs[max(border - ramp, 0) : border + ramp].sum()) >= SHOWN * level
+    Only frames count in which a sole rests and carries, as in flight nobody knows what the ground does.
+    """
+    ramp, fps = round(RAMP * footing.fps), footing.fps
+    count = rests.sum(axis=1)
+    climb = np.where(rests, footing.velocity[..., 2], 0.0).sum(axis=1) / np.maximum(count, 1) / fps
+    seen = np.convolve(count == 0, np.ones(2 * MARGIN + 1), mode="same") == 0
+    rose = share = 0.0
+    for border, sign in zip(part, (1.0, -1.0)):
+        if border not in (0, len(rests)):
+            around = slice(max(border - ramp, 0), border + ramp)
+            rose += sign * float(climb[around][seen[around]].sum())
+            share += float(seen[around].mean())
+    return share >= SEEN and rose >= SHOWN * share * level
 
 
 def _is_borne(footing: Footing, rests: Array, part: slice, floor: float) -> bool:
-    """Return whether the resting soles could give the force that the body takes."""
+    """Return whether the resting soles are flat and could give the force that the body takes."""
+    flat = (rests[part, 0::2] & rests[part, 1::2]).any(axis=1)
     state = rests[part] @ (1 << np.arange(rests.shape[1]))
     corners = footing.regions.corners[part].reshape(len(state), -1, 3)
     missing = missing_force(footing.force.frames(part), corners, floor)[np.arange(len(state)), state]
-    return float(np.median(missing[state > 0])) < MISSING
+    return bool(flat[state > 0].mean() >= FLAT and np.median(missing[state > 0]) < MISSING)
 
 
 def runs_of(mask: Array) -> list[tuple[int, int]]:

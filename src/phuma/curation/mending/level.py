@@ -19,8 +19,8 @@ FAR = 0.04
 """Distance in m from the plane at which a sole says nothing about it"""
 UNKNOWN = np.radians(20.0)
 """Tilt in rad that soles are held to show at most where they stand on a line or a point"""
-AGREES = 0.5
-"""Share of a tilt or rise that each of its witnesses has to show alone"""
+AGREES, DIFFERS = 0.4, 0.6
+"""Share of a tilt or rise that each of its witnesses has to show alone, and by which the forces may differ from it"""
 LEAST_LEAN = np.radians(2.0)
 """Tilt in rad that forces have to show at least: people do not stand quite upright"""
 SURE = 2.5
@@ -60,7 +60,8 @@ class Level:
         or leans on something does so on a level floor."""
         size = float(np.linalg.norm(self.tilt))
         by_soles, by_forces = self.soles @ self.tilt, self.lean @ self.tilt
-        return bool(by_soles >= AGREES * size**2 and by_forces >= max(AGREES * size, LEAST_LEAN) * size)
+        alike = np.linalg.norm(self.lean - self.tilt) <= DIFFERS * size
+        return bool(alike and by_soles >= AGREES * size**2 and by_forces >= LEAST_LEAN * size)
 
     @property
     def rise_agrees(self) -> bool:

@@ -22,16 +22,14 @@ from phuma.curation.mending.footing import Footing
 from phuma.curation.mending.level import Level, find_level
 from phuma.curation.mending.slide import find_slide
 
-STANDING = 0.5
+STANDING = 1.0
 """Time in s that somebody has to stand for anything to be mended"""
-STANDING_FOR_RISE = 1.0
-"""Time in s that somebody has to stand before the ground can be said to rise"""
-LEAST_TILT, LEAST_RISE, LEAST_SLIDE = np.radians(2.5), 0.015, 0.07
+LEAST_TILT, LEAST_RISE, LEAST_SLIDE = np.radians(2.5), 0.015, 0.08
 """Tilt in rad, rise in m/s and slide in m/s below which nothing is changed: good recordings and good estimates differ
 by as much"""
 FINER = 0.25
 """Share of these down to which a mend that has begun is refined"""
-ROUNDS = 5
+ROUNDS = 8
 """Times that a recording is looked at; what has been mended lets contacts be found better"""
 LIMITS = {metric.name: metric.limit or 0.0 for metric in MENDING}
 UP = np.array([0.0, 0.0, 1.0])
@@ -46,14 +44,19 @@ WALKS = 0.3
 class Mending:
     """The sizes of what was taken out of a recording, or would have to be taken out beyond the limits."""
 
-    tilt: float
-    """rad"""
+    turn: Array
+    """(4,) wxyz, the rotation that makes the world level"""
     rise: float
     """m/s, how fast the ground rose"""
     lift: Array
     """(T,) m, how high soles were above the floor"""
     slide: Array
     """(T, 2) m/s, how fast the ground moved along"""
+
+    @property
+    def tilt(self) -> float:
+        """Return the angle in rad by which the world was tilted."""
+        return 0.0 if self.turn is IDENTITY else tilt_of(self.turn)
 
     def measures(self, first: int, last: int) -> tuple[Measure, ...]:
         """Return the sizes of the mends of frames first to last - 1, and their limits."""
@@ -78,22 +81,20 @@ class Mended(NamedTuple):
 def mend(evidence: Evidence, look: Callable[[HumanMotion], Evidence]) -> Mended:
     """Return the recording mended; `look` makes evidence of a motion. What is not clearly off is not changed at all.
 
-    What floats is set down first, since it hides the rest. Tilt, rise and slide are then found together and again,
-    because contacts are found better on a level floor.
+    One thing is mended at a time and then looked for again, since contacts are found better on a better floor. Drift
+    comes first, as a ground that rises hides floating; floating hides tilt.
     """
     length = len(evidence.recorded)
-    mending = Mending(0.0, 0.0, np.zeros(length), np.zeros((length, 2)))
-    turn = IDENTITY
+    mending = Mending(IDENTITY, 0.0, np.zeros(length), np.zeros((length, 2)))
     contact = contacts_that_stand(evidence)
     for _ in range(ROUNDS if length >= FEWEST else 0):
-        motion = evidence.recorded
         footing = footing_of(evidence, contact)
         if footing.seconds < STANDING:
             break
-        motion, mending = _set_down(motion, footing, evidence.support.floor, mending)
-        if motion is evidence.recorded:
-            motion, turn, mending = _levelled(motion, footing, turn, mending, evidence.known_ground)
-            motion, mending = _held(motion, footing, mending)
+        for step in (_steadied, _set_down, _levelled, _held):
+            motion, mending = step(evidence, footing, mending)
+            if motion is not evidence.recorded:
+                break
         if motion is evidence.recorded:
             break
         evidence = look(motion)
@@ -106,70 +107,77 @@ def footing_of(evidence: Evidence, contact: FootContacts) -> Footing:
     return Footing(regions_of(evidence), evidence.support.force, evidence.support.trusted, contact.mask)
 
 
-def _set_down(motion: HumanMotion, footing: Footing, floor: float, mending: Mending) -> tuple[HumanMotion, Mending]:
+def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
+    """Return the motion on a ground that does not rise."""
+    motion, level = evidence.recorded, find_level(footing)
+    rise = mending.rise + level.rise
+    if not (_counts(level.rise, LEAST_RISE, mending.rise) and level.rise_agrees):
+        return motion, mending
+    mending = replace(mending, rise=rise)
+    if abs(rise) >= LIMITS["mended_drift"]:
+        return motion, mending
+    up = level.rise * (np.arange(len(motion)) / motion.fps - level.time)
+    return _moved(motion, np.outer(up + _above_known(evidence, level), -UP)), mending
+
+
+def _set_down(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion with the parts that float set down, but for those that float too high."""
-    found = find_lift(footing, floor)
-    total = mending.lift + found
+    found = find_lift(footing, evidence.support.floor)
+    total = np.maximum(mending.lift, 0.0) + found
     too_high = np.zeros(len(found), dtype=bool)
     for first, last in runs_of(found > 0):
         too_high[first:last] = total[first:last].max() >= LIMITS["mended_float"]
-    mending = replace(mending, lift=total)
+    mending = replace(mending, lift=np.where(too_high, np.maximum(mending.lift, found), total))
     taken = np.where(too_high, 0.0, found)
-    return (_moved(motion, np.outer(taken, [0.0, 0.0, -1.0])) if taken.any() else motion), mending
+    motion = evidence.recorded
+    return (_moved(motion, np.outer(taken, -UP)) if taken.any() else motion), mending
 
 
-def _levelled(
-    motion: HumanMotion, footing: Footing, turn: Array, mending: Mending, ground: float | None
-) -> tuple[HumanMotion, Array, Mending]:
-    """Return the motion on a level floor that does not rise; with it the turn so far."""
-    level = find_level(footing)
-    step, rise = _level_turn(level), level.rise
+def _levelled(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
+    """Return the motion turned about a level line so that the floor is level."""
+    motion, level = evidence.recorded, find_level(footing)
     if not (_counts(level.angle, LEAST_TILT, mending.tilt) and level.tilt_agrees):
-        step = IDENTITY
-    if not (footing.seconds >= STANDING_FOR_RISE and _counts(rise, LEAST_RISE, mending.rise) and level.rise_agrees):
-        rise = 0.0
-    whole = rot.multiply(step, turn)
-    angle = float(np.arccos(np.clip(rot.rotate(whole, UP)[2], -1.0, 1.0)))
-    mending = replace(mending, tilt=angle, rise=mending.rise + rise)
-    if np.degrees(angle) >= LIMITS["mended_tilt"]:
-        step = IDENTITY
-    if abs(mending.rise) >= LIMITS["mended_drift"]:
-        rise = 0.0
-    if step is IDENTITY and rise == 0.0:
-        return motion, turn, mending
+        return motion, mending
+    normal = np.append(level.tilt, 1.0)
+    step = rot.between(normal / np.linalg.norm(normal), UP)
+    turn = rot.multiply(step, mending.turn)
+    if np.degrees(tilt_of(turn)) >= LIMITS["mended_tilt"]:
+        return motion, replace(mending, turn=turn)
     quat = motion.joint_quat.copy()
     quat[:, 0] = rot.multiply(step, quat[:, 0])
-    root = rot.rotate(step, motion.root_pos - level.middle) + level.middle
-    root[:, 2] -= rise * (np.arange(len(motion)) / motion.fps - level.time)
-    root[:, 2] += 0.0 if ground is None else ground - level.middle[2]
-    return replace(motion, root_pos=root, joint_quat=quat), rot.multiply(step, turn), mending
+    root = rot.rotate(step, motion.root_pos - level.middle) + level.middle - _above_known(evidence, level) * UP
+    return replace(motion, root_pos=root, joint_quat=quat), replace(mending, turn=turn)
 
 
-def _held(motion: HumanMotion, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
+def _held(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion with the ground at rest, unless it is a treadmill."""
-    slide = find_slide(footing)
-    total = np.linalg.norm(mending.slide + slide, axis=1)
+    motion, slide = evidence.recorded, find_slide(footing)
     if not _counts(float(np.linalg.norm(slide, axis=1).max()), LEAST_SLIDE, float(mending.slide.any())):
         return motion, mending
     way = np.cumsum(slide, axis=0) / motion.fps
     held = _moved(motion, np.pad(way[0] - way, ((0, 0), (0, 1))))
     if _way(motion) < WALKS * _way(held):
         return motion, mending
-    too_fast = total >= LIMITS["mended_slide"]
+    total = mending.slide + slide
+    too_fast = np.linalg.norm(total, axis=1) >= LIMITS["mended_slide"]
     if too_fast.any():
-        return motion, replace(mending, slide=np.where(too_fast[:, None], mending.slide + slide, 0.0))
-    return held, replace(mending, slide=mending.slide + slide)
+        return motion, replace(mending, slide=np.where(too_fast[:, None], total, mending.slide))
+    return held, replace(mending, slide=total)
+
+
+def tilt_of(turn: Array) -> float:
+    """Return the angle in rad between upright and what a rotation (4,) wxyz makes of it."""
+    return float(np.arccos(np.clip(rot.rotate(turn, UP)[2], -1.0, 1.0)))
+
+
+def _above_known(evidence: Evidence, level: Level) -> float:
+    """Return m: by how much the middle of what stands is above the ground that the user knows; 0 if he knows none."""
+    return 0.0 if evidence.known_ground is None else float(level.middle[2]) - evidence.known_ground
 
 
 def _counts(size: float, least: float, begun: float) -> bool:
     """Return whether a mend is large enough: the first, or a finer one after it."""
     return abs(size) >= (FINER * least if begun else least)
-
-
-def _level_turn(level: Level) -> Array:
-    """Return (4,) wxyz: the shortest rotation that brings the plane's normal, (tilt, 1), upright."""
-    normal = np.append(level.tilt, 1.0)
-    return rot.between(normal / np.linalg.norm(normal), UP)
 
 
 def _moved(motion: HumanMotion, by: Array) -> HumanMotion:

@@ -9,14 +9,14 @@ from phuma.curation.mending.footing import Footing
 
 WIDTH = 1.0
 """Standard deviation in s of the weights of neighbouring times: a slide changes slowly, a step is not one"""
-AT_REST = 3.0
+AS_ALWAYS = 30.0
 """Weight, in samples, of a ground that moves as it does on the whole"""
 
 
 def find_slide(footing: Footing) -> Array:
     """Return (T, 2) m/s: the horizontal velocity of what stands, sum k v / sum k around each frame.
 
-    k(s) = exp(-s^2 / 2 WIDTH^2), and AT_REST samples of the median velocity of the recording. Somebody stands.
+    k(s) = exp(-s^2 / 2 WIDTH^2), and AS_ALWAYS samples of the median velocity of the recording. Somebody stands.
     """
     on = footing.loaded
     velocity = footing.velocity[..., :2]
@@ -29,5 +29,5 @@ def find_slide(footing: Footing) -> Array:
     def around(x: Array) -> Array:
         return np.convolve(x, kernel, mode="full")[len(kernel) // 2 : len(kernel) // 2 + len(x)]
 
-    weight = around(count) + AT_REST
+    weight = around(count) + AS_ALWAYS
     return common + np.stack([around(total[:, i]) / weight for i in range(2)], axis=1)

@@ -28,6 +28,7 @@ from phuma.formats.clip_file import is_clip, load_clip
 from phuma.formats.robot_motion_file import is_robot_motion
 from phuma.formats.rollout_file import is_rollout
 from phuma.io.probe import Probe
+from phuma.pipelines.files_to_clips import with_rate
 from phuma.sources import ReadCfg, read_all, recognise
 
 Lines = list[str]
@@ -39,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     parser = command_parser("inspect", __doc__)
     parser.add_argument("file", type=Path, metavar="FILE", help="the file to inspect")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     parser.add_argument(
         "--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time"
     )
@@ -85,7 +86,7 @@ def _recording(probe: Probe, read_cfg: ReadCfg, curate_cfg: CurateCfg, plot: Pat
     for motion in read_all(probe.path, read_cfg):
         lines += _motion_lines(motion)
         try:
-            curation = curate(motion, curate_cfg)
+            curation = curate(motion, with_rate(curate_cfg, read_cfg))
         except PhumaError as e:
             lines += ["", f"Curation: not possible: {e}"]
             continue

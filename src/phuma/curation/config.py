@@ -43,6 +43,8 @@ class CurateCfg:
     mend: bool | None = None
     """Mend recordings before they are judged: level, steady, set down and hold still what feet and forces show to be
     off; by default with preset dynamic alone"""
+    retime: bool = False
+    """Halve or double the frame rate of a recording whose flights show that it plays at twice or half its speed"""
     rate: float = 30.0
     """Frame rate of the clips in Hz"""
     root_cutoff: float = 3.0

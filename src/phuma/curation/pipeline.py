@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from phuma.contacts.blocks import blocks_of
 from phuma.contacts.evidence import Evidence
+from phuma.contacts.stance import FEWEST
 from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
@@ -18,6 +20,7 @@ from phuma.core.smoothing import smooth
 from phuma.curation.config import CONTACTS, CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
 from phuma.curation.mending import Mending, mend
+from phuma.curation.mending.speed import find_speed
 from phuma.curation.paper import FrameMetrics, frame_metrics, posed_series
 from phuma.curation.resample import resample
 from phuma.errors import PhumaError
@@ -102,14 +105,17 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     recorded = resample(motion, cfg.rate)
     if len(recorded) < MIN_FRAMES:
         raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
-    evidence = evidence_of(recorded, cfg)
+    evidence, notes = evidence_of(recorded, cfg), [""]
     mending, contact = None, None
+    if cfg.mends or cfg.retime:
+        evidence, notes[0] = timed(motion, evidence, cfg)
     if cfg.mends:
         evidence, stands, mending = mend(evidence, partial(evidence_of, cfg=cfg))
         contact = stands if cfg.estimator == "stance" else None
+        notes.append(mending.note)
     if contact is None:
         contact = CONTACTS[cfg.estimator](evidence)
-    motion = evidence.motion.shifted(np.array([0.0, 0.0, -evidence.ground]))
+    motion = with_notes(evidence.motion.shifted(np.array([0.0, 0.0, -evidence.ground])), notes)
     frames: FrameMetrics | FrameDynamics
     if cfg.preset == "dynamic":
         frames = dynamics_of(evidence)
@@ -117,6 +123,25 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
         posed = [posed_series(motion.frames(here.start, here.stop)) for here in blocks_of(len(motion))]
         frames = frame_metrics(motion, contact.paper, np.concatenate(posed, axis=1))
     return Curation(motion, evidence.ground, contact, frames, cfg, mending)
+
+
+def timed(motion: HumanMotion, evidence: Evidence, cfg: CurateCfg) -> tuple[Evidence, str]:
+    """Return the evidence of a recording, at its own speed if `cfg` asks for that, and a note of what flights show."""
+    speed = find_speed(evidence.support, cfg.rate) if len(evidence.recorded) >= FEWEST else 1.0
+    if speed == 1.0:
+        return evidence, ""
+    shown = f"flights show that it plays at {'twice' if speed == 2.0 else 'half'} its speed"
+    if not cfg.retime:
+        return evidence, f"{shown}; --fps auto mends that"
+    origin, fps = motion.provenance, motion.fps / speed
+    own = replace(motion, fps=fps, provenance=replace(origin, start=origin.start * speed))
+    return evidence_of(resample(own, cfg.rate), cfg), f"{shown}: its rate is {fps:g} Hz, not {motion.fps:g}"
+
+
+def with_notes(motion: HumanMotion, notes: Sequence[str]) -> HumanMotion:
+    """Return a motion with what is not empty of these notes in its provenance."""
+    origin = motion.provenance
+    return replace(motion, provenance=replace(origin, notes=(*origin.notes, *filter(None, notes))))
 
 
 def evidence_of(recorded: HumanMotion, cfg: CurateCfg) -> Evidence:

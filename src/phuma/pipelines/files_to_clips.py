@@ -28,7 +28,13 @@ def people_in(
     for motion in read_all(path, read_cfg):
         if source is not None:
             motion = replace(motion, provenance=replace(motion.provenance, source=source))
-        yield curate(motion, curate_cfg)
+        yield curate(motion, with_rate(curate_cfg, read_cfg))
+
+
+def with_rate(curate_cfg: CurateCfg | None, read_cfg: ReadCfg | None) -> CurateCfg:
+    """Return the settings of curation that mend the frame rate if reading asks for that: only forces can tell."""
+    curate_cfg = curate_cfg or CurateCfg()
+    return replace(curate_cfg, retime=True) if read_cfg and read_cfg.fps == "auto" else curate_cfg
 
 
 def whole_clips(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None) -> list[Clip]:

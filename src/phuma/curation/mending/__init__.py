@@ -1,4 +1,4 @@
-"""Mend recordings before they are judged: level, steady, set down and hold still what feet and forces show to be off."""
+"""Mend recordings before they are judged: take out what feet and forces show to be the recording's own fault."""
 
 from phuma.curation.mending.mend import Mended, Mending, mend
 

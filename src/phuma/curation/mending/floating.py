@@ -84,7 +84,7 @@ def _rose(footing: Footing, rests: Array, part: tuple[int, int], level: float) -
     ramp, fps = round(RAMP * footing.fps), footing.fps
     count = rests.sum(axis=1)
     climb = np.where(rests, footing.velocity[..., 2], 0.0).sum(axis=1) / np.maximum(count, 1) / fps
-    seen = np.convolve(count == 0, np.ones(2 * MARGIN + 1), mode="same") == 0
+    seen: Array = np.equal(np.convolve(count == 0, np.ones(2 * MARGIN + 1), mode="same"), 0.0)
     rose = share = 0.0
     for border, sign in zip(part, (1.0, -1.0)):
         if border not in (0, len(rests)):

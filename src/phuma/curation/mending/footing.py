@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,11 @@ from phuma.core.rotations import Array
 
 CARRIES = 0.5
 """Vertical force in body weights from which on a frame tells where the ground is"""
+
+STILL = 0.15
+"""Speed in m/s below which a region is at rest beside one that stands"""
+NEAR = 0.12
+"""Height in m over the lowest region within which such a region may stand on a floor that is tilted"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +54,15 @@ class Footing:
     def seconds(self) -> float:
         """Return the time in s during which something stands loaded."""
         return float(self.loaded.any(axis=1).sum()) / self.fps
+
+    def widened(self) -> Footing:
+        """Return what would stand if all regions did that are at rest while another stands: on a tilted floor a heel or
+        a foot seems to hang in the air."""
+        height = self.regions.height
+        moves = np.median(self.velocity[self.loaded], axis=0)
+        still = np.linalg.norm(self.velocity - moves, axis=2) < STILL
+        near = height - height.min(axis=1, keepdims=True) < NEAR
+        return replace(self, stands=self.stands | (still & near & self.stands.any(axis=1, keepdims=True)))
 
     def lean(self) -> tuple[Array, Array, float]:
         """Return the mean (2,) over frames of where the force acts from the middle of what stands, over the height of

@@ -13,15 +13,15 @@ HEIGHT_ERROR = 0.012
 """Error in m of the height of a sole that stands: bodies fit soles to a centimetre"""
 LEAN_ERROR = np.radians(2.0)
 """Angle in rad by which people lean on average, beyond what the extent of their support lets them"""
-RISE_ERROR = 0.015
-"""Error in m/s of how fast soles rise while they stand: heels and toes roll"""
+RISE_ERROR, STILL = 0.015, 1e-6
+"""Error in m/s of how fast soles rise while they stand, as heels and toes roll; and of a ground that is at rest"""
 FAR = 0.04
 """Distance in m from the plane at which a sole says nothing about it"""
 UNKNOWN = np.radians(20.0)
 """Tilt in rad that soles are held to show at most where they stand on a line or a point"""
-AGREES, DIFFERS = 0.4, 0.6
+AGREES, DIFFERS = 0.4, 0.7
 """Share of a tilt or rise that each of its witnesses has to show alone, and by which the forces may differ from it"""
-LEAST_LEAN = np.radians(2.0)
+LEAST_LEAN = np.radians(1.5)
 """Tilt in rad that forces have to show at least: people do not stand quite upright"""
 SURE = 2.5
 """Times by which a rise has to be greater than its standard deviation"""
@@ -48,6 +48,8 @@ class Level:
     """m/s, how fast standing soles rise"""
     rise_error: float
     """m/s, the standard deviation of `rise`"""
+    spread: float
+    """m, the median distance of what stands from the plane"""
 
     @property
     def angle(self) -> float:
@@ -69,8 +71,8 @@ class Level:
         return abs(self.rise) >= SURE * self.rise_error and self.climb * self.rise >= AGREES * self.rise**2
 
 
-def find_level(footing: Footing) -> Level:
-    """Return the plane by three witnesses; somebody stands.
+def find_level(footing: Footing, rises: bool) -> Level:
+    """Return the plane by three witnesses; somebody stands. A ground that does not rise is at rest.
 
     With standing points (x, z) at times t, the lean of the forces l and the median speed c at which standing soles
     rise, tilt a and rise b minimise mean((z - h + a.x - b t)^2) / HEIGHT_ERROR^2 + (a - l)^T B (a - l)
@@ -81,10 +83,10 @@ def find_level(footing: Footing) -> Level:
     points = footing.regions.corners[on].reshape(-1, 3)
     time = np.repeat(np.nonzero(on)[0] / footing.fps, footing.regions.corners.shape[2])
     lean, extent, height = footing.lean()
-    climb = float(np.median(footing.velocity[..., 2][on]))
+    climb = float(np.median(footing.velocity[..., 2][on])) if rises else 0.0
     prior = np.zeros((3, 3))
     prior[:2, :2] = np.linalg.inv(extent / height**2 + LEAN_ERROR**2 * np.eye(2))
-    prior[2, 2] = RISE_ERROR**-2
+    prior[2, 2] = (RISE_ERROR if rises else STILL) ** -2
     expected = prior @ np.append(lean, climb)
     used = np.ones(len(points), dtype=bool)
     for _ in range(FITS):
@@ -99,4 +101,6 @@ def find_level(footing: Footing) -> Level:
     free = np.linalg.solve(fit[:2, :2] + np.eye(2) / UNKNOWN**2, shown[:2] - fit[:2, 2] * found[2])
     middle = np.append(-mean_columns[:2], mean_z)
     error = float(np.sqrt(np.linalg.inv(fit + prior)[2, 2]))
-    return Level(found[:2], float(found[2]), middle, float(mean_columns[2]), free, lean, climb, error)
+    return Level(
+        found[:2], float(found[2]), middle, float(mean_columns[2]), free, lean, climb, error, float(np.median(away))
+    )

@@ -16,17 +16,23 @@ from phuma.core.clip import Measure
 from phuma.core.curation_metrics import MENDING
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
+from phuma.core.metric import quantity
 from phuma.core.rotations import Array
 from phuma.curation.mending.floating import find_lift, runs_of
 from phuma.curation.mending.footing import Footing
 from phuma.curation.mending.level import Level, find_level
-from phuma.curation.mending.slide import find_slide
+from phuma.curation.mending.slide import find_slide, is_clear
 
 STANDING = 1.0
 """Time in s that somebody has to stand for anything to be mended"""
 LEAST_TILT, LEAST_RISE, LEAST_SLIDE = np.radians(2.5), 0.015, 0.08
 """Tilt in rad, rise in m/s and slide in m/s below which nothing is changed: good recordings and good estimates differ
 by as much"""
+LEAST_WIDE = np.radians(4.0)
+"""Tilt in rad from which on feet that are at rest but seem to hang in the air are held to stand: on one leg people lean
+by less"""
+FITS = 0.01
+"""Median distance in m from a tilted floor up to which all feet at rest are held to stand on it"""
 FINER = 0.25
 """Share of these down to which a mend that has begun is refined"""
 ROUNDS = 8
@@ -36,8 +42,6 @@ UP = np.array([0.0, 0.0, 1.0])
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 WALKS = 0.3
 """Share of its mended way that somebody covers in the recording at least; on a treadmill nobody does"""
-
-
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +71,13 @@ class Mending:
             "mended_slide": float(np.linalg.norm(self.slide[first:last], axis=1).max()),
         }
         return tuple(Measure(metric, values[metric.name], LIMITS[metric.name]) for metric in MENDING)
+
+    @property
+    def note(self) -> str:
+        """Return what was mended in words: `mended: levelled by 6.1°, slide taken out 0.30 m/s`; empty of nothing."""
+        sizes = [m for m in self.measures(0, len(self.lift)) if m.value > 0 and m.passed]
+        told = [f"{m.metric.label} {quantity(f'{m.value:.2g}', m.metric.unit)}" for m in sizes]
+        return f"mended: {', '.join(told)}" if told else ""
 
 
 class Mended(NamedTuple):
@@ -109,7 +120,7 @@ def footing_of(evidence: Evidence, contact: FootContacts) -> Footing:
 
 def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion on a ground that does not rise."""
-    motion, level = evidence.recorded, find_level(footing)
+    motion, level = evidence.recorded, find_level(footing, rises=True)
     rise = mending.rise + level.rise
     if not (_counts(level.rise, LEAST_RISE, mending.rise) and level.rise_agrees):
         return motion, mending
@@ -135,8 +146,18 @@ def _set_down(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[H
 
 def _levelled(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion turned about a level line so that the floor is level."""
-    motion, level = evidence.recorded, find_level(footing)
-    if not (_counts(level.angle, LEAST_TILT, mending.tilt) and level.tilt_agrees):
+    motion, level = evidence.recorded, find_level(footing, rises=False)
+    if not _counts(level.angle, LEAST_TILT, mending.tilt):
+        return motion, mending
+    wide = find_level(footing.widened(), rises=False)
+    if (
+        level.angle >= LEAST_WIDE
+        and wide.tilt_agrees
+        and wide.spread < FITS
+        and np.degrees(wide.angle) < LIMITS["mended_tilt"]
+    ):
+        level = wide
+    elif not level.tilt_agrees:
         return motion, mending
     normal = np.append(level.tilt, 1.0)
     step = rot.between(normal / np.linalg.norm(normal), UP)
@@ -152,7 +173,8 @@ def _levelled(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[H
 def _held(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion with the ground at rest, unless it is a treadmill."""
     motion, slide = evidence.recorded, find_slide(footing)
-    if not _counts(float(np.linalg.norm(slide, axis=1).max()), LEAST_SLIDE, float(mending.slide.any())):
+    size, begun = float(np.linalg.norm(slide, axis=1).max()), bool(mending.slide.any())
+    if not (_counts(size, LEAST_SLIDE, begun) and (begun or is_clear(footing, slide))):
         return motion, mending
     way = np.cumsum(slide, axis=0) / motion.fps
     held = _moved(motion, np.pad(way[0] - way, ((0, 0), (0, 1))))

@@ -11,6 +11,8 @@ WIDTH = 1.0
 """Standard deviation in s of the weights of neighbouring times: a slide changes slowly, a step is not one"""
 AS_ALWAYS = 30.0
 """Weight, in samples, of a ground that moves as it does on the whole"""
+CLEAR = 1.2
+"""Times by which a slide has to be greater than what standing feet differ from it by"""
 
 
 def find_slide(footing: Footing) -> Array:
@@ -31,3 +33,9 @@ def find_slide(footing: Footing) -> Array:
 
     weight = around(count) + AS_ALWAYS
     return common + np.stack([around(total[:, i]) / weight for i in range(2)], axis=1)
+
+
+def is_clear(footing: Footing, slide: Array) -> bool:
+    """Return whether standing feet share a slide (T, 2) m/s, as by their median distance from it."""
+    away = np.linalg.norm(footing.velocity[..., :2] - slide[:, None], axis=2)[footing.loaded]
+    return bool(np.linalg.norm(slide, axis=1).max() >= CLEAR * np.median(away))

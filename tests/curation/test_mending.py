@@ -56,9 +56,9 @@ def tilt_from(motion, other):
     return np.degrees(np.arccos(np.clip(rot.rotate(turn, np.array([0.0, 0.0, 1.0]))[:, 2], -1, 1))).mean()
 
 
-def slope(x):
+def slope(x, fps=FPS):
     """Metres per second, of each column."""
-    return np.polyfit(np.arange(len(x)) / FPS, x, 1)[0]
+    return np.polyfit(np.arange(len(x)) / fps, x, 1)[0]
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
@@ -175,7 +175,7 @@ def test_a_mirrored_recording_gives_the_mirrored_result(name):
 
 def treadmill(motion):
     """The same walk with the way taken out of it."""
-    way = slope(motion.root_pos[:, :2])
+    way = slope(motion.root_pos[:, :2], motion.fps)
     time = np.arange(len(motion))[:, None] / motion.fps
     return replace(motion, root_pos=motion.root_pos - np.pad(time * way, ((0, 0), (0, 1)))), np.linalg.norm(way)
 
@@ -184,7 +184,7 @@ def treadmill(motion):
 def test_a_treadmill_stays_one_and_is_rejected(slower):
     walk = clean("walk")
     motion, speed = treadmill(replace(walk, fps=slower * walk.fps))
-    assert (speed > 0.6) == (slower == 1.0)
+    assert (speed > 0.45) == (slower == 1.0)
     assert is_left_alone(motion)
     if speed > 0.3:
         assert failed(curate(motion, MENDS))

@@ -6,7 +6,6 @@ import numpy as np
 
 from phuma.contacts.bearing import missing_force
 from phuma.core.rotations import Array
-from phuma.core.smoothing import low_pass
 from phuma.curation.mending.footing import Footing
 
 LEAST = 0.03
@@ -35,8 +34,8 @@ FLAT = 0.3
 """Share of these in which a heel rests beside its toe: a foot that hangs or is put on something often does not"""
 MISSING = 0.25
 """Force in body weights that soles may fail to give, in the median over a part: who sits is not carried by soles"""
-CALM = 6.0
-"""Cutoff in Hz of the height that is taken away"""
+CALM = 0.15
+"""Time in s over which the height that is taken away is smoothed"""
 
 
 def find_lift(footing: Footing, floor: float) -> Array:
@@ -84,7 +83,8 @@ def _rose(footing: Footing, rests: Array, part: tuple[int, int], level: float) -
     ramp, fps = round(RAMP * footing.fps), footing.fps
     count = rests.sum(axis=1)
     climb = np.where(rests, footing.velocity[..., 2], 0.0).sum(axis=1) / np.maximum(count, 1) / fps
-    seen: Array = np.equal(np.convolve(count == 0, np.ones(2 * MARGIN + 1), mode="same"), 0.0)
+    hidden = np.convolve((count == 0).astype(float), np.ones(2 * MARGIN + 1), mode="same")
+    seen = np.asarray(hidden < 0.5)
     rose = share = 0.0
     for border, sign in zip(part, (1.0, -1.0)):
         if border not in (0, len(rests)):
@@ -110,6 +110,7 @@ def runs_of(mask: Array) -> list[tuple[int, int]]:
 
 
 def _calmed(lift: Array, fps: float) -> Array:
-    pad = round(fps)
-    padded = np.pad(lift, pad, mode="edge")
-    return np.asarray(low_pass(padded, min(CALM, 0.4 * fps), fps)[pad : pad + len(lift)])
+    """Return the lift in the mean over CALM around each frame, the ends held."""
+    half = round(0.5 * CALM * fps)
+    kernel = np.hanning(2 * half + 3)[1:-1]
+    return np.asarray(np.convolve(np.pad(lift, half, mode="edge"), kernel / kernel.sum(), mode="valid"))

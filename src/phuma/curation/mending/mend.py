@@ -73,6 +73,17 @@ class Mending:
         return tuple(Measure(metric, values[metric.name], LIMITS[metric.name]) for metric in MENDING)
 
     @property
+    def beyond(self) -> Mending | None:
+        """Return what of it is beyond the limits of whole recordings; None if nothing is."""
+        tilted = np.degrees(self.tilt) >= LIMITS["mended_tilt"]
+        drifts = abs(self.rise) >= LIMITS["mended_drift"]
+        slides = np.linalg.norm(self.slide, axis=1) >= LIMITS["mended_slide"]
+        if not (tilted or drifts or slides.any()):
+            return None
+        lift, slide = np.zeros(len(self.lift)), np.where(slides[:, None], self.slide, 0.0)
+        return Mending(self.turn if tilted else IDENTITY, self.rise if drifts else 0.0, lift, slide)
+
+    @property
     def note(self) -> str:
         """Return what was mended in words: `mended: levelled by 6.1°, slide taken out 0.30 m/s`; empty of nothing."""
         sizes = [m for m in self.measures(0, len(self.lift)) if m.value > 0 and m.passed]
@@ -93,17 +104,21 @@ def mend(evidence: Evidence, look: Callable[[HumanMotion], Evidence]) -> Mended:
     """Return the recording mended; `look` makes evidence of a motion. What is not clearly off is not changed at all.
 
     One thing is mended at a time and then looked for again, since contacts are found better on a better floor. Drift
-    comes first, as a ground that rises hides floating; floating hides tilt.
+    comes first, as a ground that rises hides floating; floating hides tilt. A recording that is tilted, drifts or
+    slides beyond its limit is left as it is; of one that floats too high, the part that does.
     """
+    as_it_is = evidence
     length = len(evidence.recorded)
     mending = Mending(IDENTITY, 0.0, np.zeros(length), np.zeros((length, 2)))
-    contact = contacts_that_stand(evidence)
+    contact = as_it_stands = contacts_that_stand(evidence)
     for _ in range(ROUNDS if length >= FEWEST else 0):
         footing = footing_of(evidence, contact)
         if footing.seconds < STANDING:
             break
         for step in (_steadied, _set_down, _levelled, _held):
             motion, mending = step(evidence, footing, mending)
+            if mending.beyond:
+                return Mended(as_it_is, as_it_stands, mending.beyond)
             if motion is not evidence.recorded:
                 break
         if motion is evidence.recorded:
@@ -124,17 +139,14 @@ def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[H
     rise = mending.rise + level.rise
     if not (_counts(level.rise, LEAST_RISE, mending.rise) and level.rise_agrees):
         return motion, mending
-    mending = replace(mending, rise=rise)
-    if abs(rise) >= LIMITS["mended_drift"]:
-        return motion, mending
     up = level.rise * (np.arange(len(motion)) / motion.fps - level.time)
-    return _moved(motion, np.outer(up + _above_known(evidence, level), -UP)), mending
+    return _moved(motion, np.outer(up + _above_known(evidence, level), -UP)), replace(mending, rise=rise)
 
 
 def _set_down(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion with the parts that float set down, but for those that float too high."""
     found = find_lift(footing, evidence.support.floor)
-    total = np.maximum(mending.lift, 0.0) + found
+    total = mending.lift + found
     too_high = np.zeros(len(found), dtype=bool)
     for first, last in runs_of(found > 0):
         too_high[first:last] = total[first:last].max() >= LIMITS["mended_float"]
@@ -162,8 +174,6 @@ def _levelled(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[H
     normal = np.append(level.tilt, 1.0)
     step = rot.between(normal / np.linalg.norm(normal), UP)
     turn = rot.multiply(step, mending.turn)
-    if np.degrees(tilt_of(turn)) >= LIMITS["mended_tilt"]:
-        return motion, replace(mending, turn=turn)
     quat = motion.joint_quat.copy()
     quat[:, 0] = rot.multiply(step, quat[:, 0])
     root = rot.rotate(step, motion.root_pos - level.middle) + level.middle - _above_known(evidence, level) * UP
@@ -180,11 +190,7 @@ def _held(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[Human
     held = _moved(motion, np.pad(way[0] - way, ((0, 0), (0, 1))))
     if _way(motion) < WALKS * _way(held):
         return motion, mending
-    total = mending.slide + slide
-    too_fast = np.linalg.norm(total, axis=1) >= LIMITS["mended_slide"]
-    if too_fast.any():
-        return motion, replace(mending, slide=np.where(too_fast[:, None], total, mending.slide))
-    return held, replace(mending, slide=total)
+    return held, replace(mending, slide=mending.slide + slide)
 
 
 def tilt_of(turn: Array) -> float:

@@ -85,7 +85,7 @@ MENDING: tuple[Metric, ...] = (
         Rejection("the whole recording would have to be levelled by {value}", "°"),
     ),
     Metric(
-        "mended_drift", "drift taken out", "m/s", "low", "the drift of the ground that was taken out", 0.06,
+        "mended_drift", "drift taken out", "m/s", "low", "the drift of the ground that was taken out", 0.075,
         Rejection("a ground that rises or sinks at {value} would have to be held", "cm/s", 100.0),
     ),
     Metric(

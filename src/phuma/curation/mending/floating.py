@@ -96,11 +96,12 @@ def _rose(footing: Footing, rests: Array, part: tuple[int, int], level: float) -
 
 def _is_borne(footing: Footing, rests: Array, part: slice, floor: float) -> bool:
     """Return whether the resting soles are flat and could give the force that the body takes."""
-    flat = (rests[part, 0::2] & rests[part, 1::2]).any(axis=1)
+    flat: Array = np.asarray((rests[part, 0::2] & rests[part, 1::2]).any(axis=1))
     state = rests[part] @ (1 << np.arange(rests.shape[1]))
     corners = footing.regions.corners[part].reshape(len(state), -1, 3)
     missing = missing_force(footing.force.frames(part), corners, floor)[np.arange(len(state)), state]
-    return bool(flat[state > 0].mean() >= FLAT and np.median(missing[state > 0]) < MISSING)
+    bears = state > 0
+    return bool(np.mean(flat[bears]) >= FLAT and np.median(missing[bears]) < MISSING)
 
 
 def runs_of(mask: Array) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ HEIGHT_ERROR = 0.012
 LEAN_ERROR = np.radians(2.0)
 """Angle in rad by which people lean on average, beyond what the extent of their support lets them"""
 RISE_ERROR, STILL = 0.015, 1e-6
-"""Error in m/s of how fast soles rise while they stand, as heels and toes roll; and of a ground that is at rest"""
+"""Error in m/s of how fast soles rise while they stand, as heels and toes roll; and of what is held to be nothing"""
 FAR = 0.04
 """Distance in m from the plane at which a sole says nothing about it"""
 UNKNOWN = np.radians(20.0)
@@ -23,7 +23,7 @@ AGREES, DIFFERS = 0.4, 0.7
 """Share of a tilt or rise that each of its witnesses has to show alone, and by which the forces may differ from it"""
 LEAST_LEAN = np.radians(1.5)
 """Tilt in rad that forces have to show at least: people do not stand quite upright"""
-SURE = 2.5
+SURE = 2.0
 """Times by which a rise has to be greater than its standard deviation"""
 FITS = 2
 
@@ -71,8 +71,8 @@ class Level:
         return abs(self.rise) >= SURE * self.rise_error and self.climb * self.rise >= AGREES * self.rise**2
 
 
-def find_level(footing: Footing, rises: bool) -> Level:
-    """Return the plane by three witnesses; somebody stands. A ground that does not rise is at rest.
+def find_level(footing: Footing, rises: bool = True, tilts: bool = True) -> Level:
+    """Return the plane by three witnesses; somebody stands. It may be held to be at rest, or to be level.
 
     With standing points (x, z) at times t, the lean of the forces l and the median speed c at which standing soles
     rise, tilt a and rise b minimise mean((z - h + a.x - b t)^2) / HEIGHT_ERROR^2 + (a - l)^T B (a - l)
@@ -85,9 +85,9 @@ def find_level(footing: Footing, rises: bool) -> Level:
     lean, extent, height = footing.lean()
     climb = float(np.median(footing.velocity[..., 2][on])) if rises else 0.0
     prior = np.zeros((3, 3))
-    prior[:2, :2] = np.linalg.inv(extent / height**2 + LEAN_ERROR**2 * np.eye(2))
+    prior[:2, :2] = np.linalg.inv(extent / height**2 + LEAN_ERROR**2 * np.eye(2)) if tilts else STILL**-2 * np.eye(2)
     prior[2, 2] = (RISE_ERROR if rises else STILL) ** -2
-    expected = prior @ np.append(lean, climb)
+    expected = prior @ np.append(lean if tilts else np.zeros(2), climb)
     used = np.ones(len(points), dtype=bool)
     for _ in range(FITS):
         columns = np.column_stack([-points[:, :2], time])

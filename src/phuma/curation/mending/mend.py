@@ -32,7 +32,7 @@ LEAST_WIDE = np.radians(4.0)
 """Tilt in rad from which on feet that are at rest but seem to hang in the air are held to stand: on one leg people lean
 by less"""
 FITS = 0.01
-"""Median distance in m from a tilted floor up to which all feet at rest are held to stand on it"""
+"""Median distance in m from a floor up to which feet are held to stand on it"""
 FINER = 0.25
 """Share of these down to which a mend that has begun is refined"""
 ROUNDS = 8
@@ -134,8 +134,14 @@ def footing_of(evidence: Evidence, contact: FootContacts) -> Footing:
 
 
 def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
-    """Return the motion on a ground that does not rise."""
-    motion, level = evidence.recorded, find_level(footing, rises=True)
+    """Return the motion on a ground that does not rise.
+
+    Heights do not tell a rise from a tilt where somebody walks straight on. So it is both only if neither alone explains
+    them.
+    """
+    motion, level = evidence.recorded, find_level(footing, tilts=False)
+    if level.spread >= FITS:
+        level = find_level(footing, rises=find_level(footing, rises=False).spread >= FITS)
     rise = mending.rise + level.rise
     if not (_counts(level.rise, LEAST_RISE, mending.rise) and level.rise_agrees):
         return motion, mending

@@ -136,8 +136,7 @@ def footing_of(evidence: Evidence, contact: FootContacts) -> Footing:
 def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion on a ground that does not rise.
 
-    Heights do not tell a rise from a tilt where somebody walks straight on. So it is both only if neither alone explains
-    them.
+    Heights do not tell a rise from a tilt where somebody walks straight on. So it is both only if neither alone does.
     """
     motion, level = evidence.recorded, find_level(footing, tilts=False)
     if level.spread >= FITS:

@@ -232,7 +232,7 @@ def test_a_clip_of_another_length_or_rate(dataset):
     assert [(f.place, f.problem) for f in faults_of(dataset)] == [
         (row["file"], "fps is 50.0 in the file, 30.0 in the manifest")
     ]
-    parts = ("root_pos", "root_quat", "joint_pos", "contact", "human_joints", "contact_used")
+    parts = ("root_pos", "root_quat", "joint_pos", "contact", "contact_paper", "human_joints", "contact_used")
     resaved(dataset, fps=motion.fps, **{name: getattr(motion, name)[:-1] for name in parts})
     assert "frames is" in faults_of(dataset)[0].problem
 

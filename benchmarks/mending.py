@@ -29,12 +29,12 @@ from presets_cmu import by_eye
 from presets_faults import real
 from tables import markdown, save
 
-HALVES = {"chosen by": range(0, 10), "held out": range(10, 20)}
+HALVES = {"chosen by": range(0, 5), "held out": range(10, 15)}
 STRENGTHS = {"tilt": (3, 6, 12), "drift": (2, 5), "float": (5, 10, 20), "slide": (0.1, 0.3, 0.4)}
 WITHIN = {"tilt": 1.0, "drift": 1.0, "float": 2.0, "slide": 0.05}
 """Error in the fault's unit within which it has come back"""
 LEAVES, MENDS = (CurateCfg(preset="dynamic", mend=mend) for mend in (False, True))
-EVERY = 4
+EVERY = 6
 """Every so-many-th clip of the CMU recordings gets faults"""
 JOBS = 2
 

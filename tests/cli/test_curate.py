@@ -245,12 +245,14 @@ def test_mending_can_be_left_and_a_wrong_speed_can_be_mended(tmp_path):
         FAULTS["tilt"].apply(generate("walk", 4.0, 1).motion, 6.0, 1),
         generate("jump", 4.0, 1, fps=120.0).motion,
     )
-    bvh.write(tmp_path / "tilted.bvh", walk)
-    bvh.write(tmp_path / "fast.bvh", replace(jump, fps=240.0))
+    takes = tmp_path / "takes"
+    takes.mkdir()
+    bvh.write(takes / "tilted.bvh", walk)
+    bvh.write(takes / "fast.bvh", replace(jump, fps=240.0))
     told = []
     for n, options in enumerate((("--fps", "auto"), ("--no-mend",))):
         out = tmp_path / f"out{n}"
-        done = phuma("curate", tmp_path, "--out", out, "--preset", "dynamic", "--json", *options, check=0)
+        done = phuma("curate", takes, "--out", out, "--preset", "dynamic", "--json", *options, check=0)
         told.append({Path(c["source"]).stem: c for c in json.loads(done.stdout)["clips"]})
     mended, left = told
     assert mended["tilted"]["kept"]
@@ -260,5 +262,5 @@ def test_mending_can_be_left_and_a_wrong_speed_can_be_mended(tmp_path):
     assert not left["tilted"]["kept"]
     assert not left["fast"]["kept"]
     assert not any(name.startswith("mended") for clip in left.values() for name in clip["metrics"])
-    wrong = phuma("curate", tmp_path, "--out", tmp_path / "out", "--fps", "quick", check=2)
+    wrong = phuma("curate", takes, "--out", tmp_path / "out", "--fps", "quick", check=2)
     assert "expected a number or auto" in wrong.stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from phuma.core.curation_metrics import DURATION, DYNAMIC, PAPER
+from phuma.core.curation_metrics import DURATION, DYNAMIC, MENDING, PAPER
 from phuma.core.metric import Metric, Rejection, quantity
 from phuma.core.robot_metrics import BESIDE, HUMAN, MAIN
 from tables import TABLES
@@ -12,6 +12,7 @@ from tables import TABLES
 FILTERS = {
     "Preset `paper`": PAPER,
     "Preset `dynamic`": DYNAMIC,
+    "Mending: sizes of what was taken out": MENDING,
     "Both, only of what is too short for a clip": (DURATION,),
 }
 SCORES = {

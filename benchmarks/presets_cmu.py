@@ -43,7 +43,7 @@ def by_eye() -> dict[tuple[str, str], tuple[str, str]]:
 def judge_all() -> list[Judged]:
     seen, found = by_eye(), []
     for recording, motion in motions():
-        clips = {preset: curate(motion, CurateCfg(preset=preset)).clips for preset in PRESETS}
+        clips = {preset: curate(motion, CurateCfg(preset=preset, mend=False)).clips for preset in PRESETS}
         for same in zip(*clips.values(), strict=True):
             verdict, reason = seen.pop((recording.name, f"{same[0].start:.1f}"), ("", ""))
             good = verdict == "keep" if verdict else recording.expected == "feasible"

@@ -12,7 +12,7 @@ from tables import markdown, save
 
 
 def judged(motion: HumanMotion, preset: str) -> None:
-    curate(motion, CurateCfg(preset=preset)).clips  # noqa: B018
+    curate(motion, CurateCfg(preset=preset, mend=False)).clips  # noqa: B018
 
 
 def main() -> None:

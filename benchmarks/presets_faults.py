@@ -64,7 +64,7 @@ def real() -> list[Piece]:
 
 
 def is_kept(motion: HumanMotion, preset: str) -> bool:
-    return all(clip.verdict.kept for clip in curate(motion, CurateCfg(preset=preset)).clips)
+    return all(clip.verdict.kept for clip in curate(motion, CurateCfg(preset=preset, mend=False)).clips)
 
 
 def judge(piece: Piece) -> Outcome:

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 from phuma.formats.clip_file import load_clip
 from phuma.sources import amass_smplh, amass_smplx, bvh, motionx, phuma_human
-from phuma.synth import generate
+from phuma.synth import FAULTS, generate
 from tests.waiting import PATIENCE, wait_for
 
 pytestmark = pytest.mark.slow
@@ -237,3 +238,29 @@ def test_generated_motion_may_be_passed_on_and_claims_no_shape(tmp_path):
     with np.load(path) as data:
         assert "betas" not in data
     assert "may be passed on" in phuma("inspect", path, check=0).stdout
+
+
+def test_mending_can_be_left_and_a_wrong_speed_can_be_mended(tmp_path):
+    walk, jump = (
+        FAULTS["tilt"].apply(generate("walk", 4.0, 1).motion, 6.0, 1),
+        generate("jump", 4.0, 1, fps=120.0).motion,
+    )
+    takes = tmp_path / "takes"
+    takes.mkdir()
+    bvh.write(takes / "tilted.bvh", walk)
+    bvh.write(takes / "fast.bvh", replace(jump, fps=240.0))
+    told = []
+    for n, options in enumerate((("--fps", "auto"), ("--no-mend",))):
+        out = tmp_path / f"out{n}"
+        done = phuma("curate", takes, "--out", out, "--preset", "dynamic", "--json", *options, check=0)
+        told.append({Path(c["source"]).stem: c for c in json.loads(done.stdout)["clips"]})
+    mended, left = told
+    assert mended["tilted"]["kept"]
+    assert mended["tilted"]["metrics"]["mended_tilt"] == pytest.approx(6.0, abs=1.0)
+    assert mended["fast"]["kept"]
+    assert mended["fast"]["end"] == pytest.approx(4.0)
+    assert not left["tilted"]["kept"]
+    assert not left["fast"]["kept"]
+    assert not any(name.startswith("mended") for clip in left.values() for name in clip["metrics"])
+    wrong = phuma("curate", takes, "--out", tmp_path / "out", "--fps", "quick", check=2)
+    assert "expected a number or auto" in wrong.stderr

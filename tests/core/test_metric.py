@@ -36,6 +36,10 @@ REJECTED = {
     "ground_drift": (0.041, "the ground seems to rise or sink at 4.1 cm/s (at most 3 cm/s)"),
     "ground_tilt": (6.24, "the whole recording is tilted by 6.2° (at most 4°)"),
     "shake": (4.1, "the pelvis shakes by 4.1 mm about its path (at most 3 mm)"),
+    "mended_tilt": (18.3, "the whole recording would have to be levelled by 18° (at most 15°)"),
+    "mended_drift": (0.1, "a ground that rises or sinks at 10.0 cm/s would have to be held (at most 7.5 cm/s)"),
+    "mended_float": (0.35, "a part would have to be set down by 35 cm (at most 25 cm)"),
+    "mended_slide": (0.6, "a slide of 60 cm/s would have to be taken out (at most 45 cm/s)"),
     "duration": (0.8, "the clip lasts 0.8 s (at least 1 s)"),
 }
 

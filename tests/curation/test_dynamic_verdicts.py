@@ -12,7 +12,7 @@ from phuma.sources import read
 from phuma.synth import FAULTS, KINDS, generate
 
 FPS = 30.0
-DYNAMIC = CurateCfg(preset="dynamic")
+DYNAMIC = CurateCfg(preset="dynamic", mend=False)
 SEEDS = (0, 1)
 FAULTY_KINDS = ("stand", "turn", "squat", "jump", "walk", "run")
 FRAMES = 90

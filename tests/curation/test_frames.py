@@ -177,7 +177,9 @@ def test_preset_dynamic_marks_the_frames_that_need_help_and_those_that_slide():
 
 
 def test_what_only_the_whole_clip_has_marks_no_frame():
-    tilted = curate(FAULTS["tilt"].apply(generate("walk", 4.0, 1).motion, 12, 1), CurateCfg(preset="dynamic"))
+    tilted = curate(
+        FAULTS["tilt"].apply(generate("walk", 4.0, 1).motion, 12, 1), CurateCfg(preset="dynamic", mend=False)
+    )
     assert not causes(tilted.frames, tilted.verdict.measures)["ground_tilt"].any()
 
 

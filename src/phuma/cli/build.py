@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
     parser.add_argument("--rebuild", action="store_true", help="delete what DIR holds and start anew")
     add_options(parser, BuildCfg, ("method",))
-    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
     parser.add_argument(

@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("sources", nargs="+", metavar="SRC", help="recordings, or folders of them")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where clips and verdicts go")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     add_options(parser, BatchCfg, ("jobs",))
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON and nothing else")
     args = parser.parse_args(argv)

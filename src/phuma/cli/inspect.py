@@ -28,6 +28,7 @@ from phuma.formats.clip_file import is_clip, load_clip
 from phuma.formats.robot_motion_file import is_robot_motion
 from phuma.formats.rollout_file import is_rollout
 from phuma.io.probe import Probe
+from phuma.pipelines.files_to_clips import with_rate
 from phuma.sources import ReadCfg, read_all, recognise
 
 Lines = list[str]
@@ -41,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     parser = command_parser("inspect", __doc__)
     parser.add_argument("file", type=Path, metavar="FILE", help="the file to inspect")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     parser.add_argument(
         "--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time"
     )
@@ -88,7 +89,7 @@ def _recording(probe: Probe, read_cfg: ReadCfg, curate_cfg: CurateCfg, plot: Pat
         lines += _motion_lines(motion)
         rows: list[Row] = []
         try:
-            for part in curate_parts(motion, curate_cfg):
+            for part in curate_parts(motion, with_rate(curate_cfg, read_cfg)):
                 if plot and not rows:
                     draw(plot, probe.path.name, part)
                 rows += [(f"{c.start:.1f}", f"{c.end:.1f}", c.verdict) for c in part.clips]

@@ -6,9 +6,9 @@ import argparse
 import ast
 import inspect
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
@@ -38,14 +38,31 @@ def add_options(parser: argparse.ArgumentParser, cfg: type, only: Sequence[str])
             continue
         kinds = [k for k in (get_args(hints[field.name]) or (hints[field.name],)) if k is not type(None)]
         default = "" if field.default in (None, MISSING) else f" (default: {field.default})"
+        name, text = f"--{field.name.replace('_', '-')}", (texts.get(field.name, "") + default).replace("%", "%%")
+        if kinds == [bool]:
+            switch = argparse.BooleanOptionalAction
+            group.add_argument(name, dest=field.name, action=switch, default=argparse.SUPPRESS, help=text)
+            continue
+        words = [word for kind in kinds for word in get_args(kind)]
+        shown = {float: "N", int: "N", Path: "FILE"}.get(kinds[0], field.name.upper())
         group.add_argument(
-            f"--{field.name.replace('_', '-')}",
+            name,
             dest=field.name,
-            type=kinds[0],
+            type=partial(_value, kinds[0], words) if words else kinds[0],
             default=argparse.SUPPRESS,
-            metavar={float: "N", int: "N", Path: "FILE"}.get(kinds[0], field.name.upper()),
-            help=(texts.get(field.name, "") + default).replace("%", "%%"),
+            metavar="|".join([shown, *words]),
+            help=text,
         )
+
+
+def _value(kind: Callable[[str], Any], words: Sequence[str], text: str) -> Any:
+    """Return one of the words as it is, and any other text as a value of a kind."""
+    if text in words:
+        return text
+    try:
+        return kind(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid value {text!r}; expected a number or {', '.join(words)}") from None
 
 
 def from_options(cfg: type[Cfg], args: argparse.Namespace) -> Cfg:

@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
         "--out", type=Path, default=Path("retargeted"), metavar="DIR", help="where motions go (default: retargeted)"
     )
     add_options(parser, RetargetCfg, ("robot", "method", "jobs"))
-    add_options(parser, CurateCfg, ("contacts",))
+    add_options(parser, CurateCfg, ("contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     args = parser.parse_args(argv)
@@ -82,7 +82,7 @@ def retarget_sources(
     rows, failed = run_batch(work, files, cfg.jobs, "file")
     result = {
         "format": "phuma-retarget", "version": 1, "phuma": __version__, "robot": cfg.robot, "method": cfg.method,
-        "contacts": curate_cfg.estimator, "motions": rows, "failed": failed,
+        "contacts": curate_cfg.estimator, "mend": curate_cfg.mends, "motions": rows, "failed": failed,
     }  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
     write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))

@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     add_serving(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    add_options(parser, CurateCfg, ("preset", "ground", "contacts"))
+    add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     args = parser.parse_args(argv)
     check_port(args)
     collection = collection_of(args.sources, args.robot, from_options(ReadCfg, args), from_options(CurateCfg, args))

@@ -79,13 +79,33 @@ DYNAMIC: tuple[Metric, ...] = (
 )  # fmt: skip
 """Filters of preset `dynamic`, in the order in which they are reported"""
 
+MENDING: tuple[Metric, ...] = (
+    Metric(
+        "mended_tilt", "levelled by", "°", "low", "by how much the recording was levelled", 15.0,
+        Rejection("the whole recording would have to be levelled by {value}", "°"),
+    ),
+    Metric(
+        "mended_drift", "drift taken out", "m/s", "low", "the drift of the ground that was taken out", 0.075,
+        Rejection("a ground that rises or sinks at {value} would have to be held", "cm/s", 100.0),
+    ),
+    Metric(
+        "mended_float", "set down by", "m", "low", "by how much a part that floated was set down, at most", 0.25,
+        Rejection("a part would have to be set down by {value}", "cm", 100.0),
+    ),
+    Metric(
+        "mended_slide", "slide taken out", "m/s", "low", "the slide of standing feet that was taken out, at most", 0.45,
+        Rejection("a slide of {value} would have to be taken out", "cm/s", 100.0),
+    ),
+)  # fmt: skip
+"""Sizes of what was mended before a clip was judged; what would take more than the limit is left and rejected"""
+
 DURATION = Metric(
     "duration", "length of the clip", "s", "high", "only where a clip is too short, else null",
     rejection=Rejection("the clip lasts {value}", "s"),
 )  # fmt: skip
 """Filter of recordings that are too short for a clip, measured of them alone; its limit is the configuration's"""
 
-CURATION: tuple[Metric, ...] = (*PAPER, *DYNAMIC, DURATION)
+CURATION: tuple[Metric, ...] = (*PAPER, *DYNAMIC, *MENDING, DURATION)
 CURATION_METRICS = {metric.name: metric for metric in CURATION}
 
 _RENAMED = {"helping_force": "external_support_force"}

@@ -10,7 +10,7 @@ from typing import Any
 from phuma.contacts.evidence import Evidence
 from phuma.contacts.height import contacts_by_height
 from phuma.contacts.stance import contacts_that_stand
-from phuma.core.curation_metrics import DYNAMIC, PAPER
+from phuma.core.curation_metrics import DYNAMIC, MENDING, PAPER
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.metric import Metric
 from phuma.errors import ConfigError
@@ -25,6 +25,9 @@ CONTACTS: Mapping[str, Callable[[Evidence], FootContacts]] = {
 PRESET_CONTACTS: Mapping[str, str] = {"paper": "paper", "dynamic": "stance"}
 """Contacts of each preset, where none are asked for"""
 
+PRESET_MENDS: Mapping[str, bool] = {"paper": False, "dynamic": True}
+"""Whether each preset mends recordings, where nobody says"""
+
 
 @dataclass(frozen=True)
 class CurateCfg:
@@ -37,6 +40,11 @@ class CurateCfg:
     contacts: str | None = None
     """Contacts: stance (what stands, by height, speed and forces), paper (by height alone, low swing feet too); by
     default paper with preset paper, else stance"""
+    mend: bool | None = None
+    """Mend recordings before they are judged: level, steady, set down and hold still what feet and forces show to be
+    off; by default with preset dynamic alone"""
+    retime: bool = False
+    """Halve or double the frame rate of a recording whose flights show that it plays at twice or half its speed"""
     rate: float = 30.0
     """Frame rate of the clips in Hz"""
     root_cutoff: float = 3.0
@@ -74,11 +82,17 @@ class CurateCfg:
         return self.contacts or PRESET_CONTACTS[self.preset]
 
     @property
+    def mends(self) -> bool:
+        """Return whether recordings are mended: as asked for, else as the preset does."""
+        return PRESET_MENDS[self.preset] if self.mend is None else self.mend
+
+    @property
     def resolved(self) -> dict[str, Any]:
-        """Return all settings, with the contacts that they come to."""
-        return {**asdict(self), "contacts": self.estimator}
+        """Return all settings, with the contacts and the mending that they come to."""
+        return {**asdict(self), "contacts": self.estimator, "mend": self.mends}
 
     @property
     def limits(self) -> dict[str, float]:
-        """Return the limits of the preset's filters, by the metrics' names."""
-        return {metric.name: metric.limit for metric in PRESETS[self.preset] if metric.limit is not None}
+        """Return the limits of the preset's filters, and of mends, by the metrics' names."""
+        metrics = (*PRESETS[self.preset], *(MENDING if self.mends else ()))
+        return {metric.name: metric.limit for metric in metrics if metric.limit is not None}

@@ -1,16 +1,17 @@
-"""Curate one recording: resample, smooth, find the ground, cut, measure, judge."""
+"""Curate one recording: resample, mend, smooth, find the ground, cut, measure, judge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
 from phuma.contacts.blocks import blocks_of
 from phuma.contacts.evidence import Evidence
 from phuma.contacts.ground import vote_ground
+from phuma.contacts.stance import FEWEST
 from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
@@ -19,6 +20,8 @@ from phuma.core.skeleton import N_SOLE
 from phuma.core.smoothing import smooth
 from phuma.curation.config import CONTACTS, CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
+from phuma.curation.mending import Mending, mend
+from phuma.curation.mending.speed import find_speed
 from phuma.curation.paper import POSED, FrameMetrics, frame_metrics, posed_series
 from phuma.curation.resample import frames_at, resample
 from phuma.errors import PhumaError
@@ -46,6 +49,8 @@ class Curation:
     cfg: CurateCfg
     spans: Sequence[tuple[int, int]]
     """First and past-the-last frame of each clip"""
+    mending: Mending | None = None
+    """What was mended; None where nothing was to be"""
 
     def __repr__(self) -> str:
         kept = sum(c.verdict.kept for c in self.clips)
@@ -65,11 +70,13 @@ class Curation:
         )
 
     def _judge(self, first: int, last: int) -> Verdict:
-        verdict = self.frames.judge(first, last, self.cfg.limits)
+        measures = self.frames.judge(first, last, self.cfg.limits).measures
+        if self.mending is not None:
+            measures += self.mending.measures(first, last)
         seconds = (last - first) / self.motion.fps
-        if seconds >= self.cfg.min_seconds:
-            return verdict
-        return Verdict((*verdict.measures, Measure(DURATION, seconds, self.cfg.min_seconds)))
+        if seconds < self.cfg.min_seconds:
+            measures += (Measure(DURATION, seconds, self.cfg.min_seconds),)
+        return Verdict(measures)
 
     @property
     def verdict(self) -> Verdict:
@@ -103,15 +110,19 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
         [clip.verdict.reasons for clip in curation.clips]
     """
     cfg = cfg or CurateCfg()
-    recorded = resample(motion, cfg.rate)
-    return _curate(recorded, cfg, clip_spans(len(recorded), recorded.fps, cfg))
+    evidence, note = evidence_of(resample(motion, cfg.rate), cfg), ""
+    if cfg.mends or cfg.retime:
+        evidence, note = timed(motion, evidence, cfg)
+    frames = len(evidence.recorded)
+    return _curated(evidence, cfg, clip_spans(frames, cfg.rate, cfg), note)
 
 
 def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[Curation]:
     """Yield the curation of a recording: one, or where it has more than PART_CLIPS clips, one for each part of so many.
 
     So memory stays flat however long a recording is. Clips are those of `curate`: each part is smoothed with as much of
-    its neighbours as a filter can feel, and all stand on one ground, for which STRETCHES of the recording vote.
+    its neighbours as a filter can feel, and all stand on one ground, for which STRETCHES of the recording vote. Each
+    part is mended by itself, and its speed is not looked at.
     """
     cfg = cfg or CurateCfg()
     total = frames_at(motion, cfg.rate)
@@ -125,7 +136,7 @@ def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[
         own = spans[at : at + PART_CLIPS]
         first, last = own[0][0], total if own[-1] == spans[-1] else own[-1][1]
         begin, end = max(0, first - margin), min(total, last + margin)
-        wide = _curate(resample(motion, cfg.rate, begin, end), cfg, (), ground)
+        wide = _curated(evidence_of(resample(motion, cfg.rate, begin, end), cfg, ground), cfg, ())
         yield Curation(
             motion=wide.motion.frames(first - begin, last - begin),
             ground=wide.ground,
@@ -133,6 +144,7 @@ def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[
             frames=wide.frames.frames(first - begin, last - begin),
             cfg=cfg,
             spans=[(a - first, b - first) for a, b in own],
+            mending=None if wide.mending is None else wide.mending.frames(first - begin, last - begin),
         )
 
 
@@ -148,27 +160,58 @@ def _vote(motion: HumanMotion, cfg: CurateCfg, margin: int) -> float:
     return vote_ground(heights, cfg.band)
 
 
-def _curate(
-    recorded: HumanMotion, cfg: CurateCfg, spans: Sequence[tuple[int, int]], voted: float | None = None
-) -> Curation:
-    """Curate a recording at the clips' rate, or a part of one that has `voted` for the height of its ground."""
+def evidence_of(recorded: HumanMotion, cfg: CurateCfg, voted: float | None = None) -> Evidence:
+    """Return the evidence of a recording at the clips' rate: smoothed, with the heights of its soles.
+
+    Of a part of a recording, `voted` is the height of the ground that the whole has voted for.
+    """
     if len(recorded) < MIN_FRAMES:
         raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
     motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
-    by_forces = cfg.preset == "dynamic"
     heights = np.empty((len(motion), N_SOLE), dtype=np.float32)
-    posed = np.zeros((len(POSED), len(motion)))
     for here in blocks_of(len(motion)):
-        block = motion.frames(here.start, here.stop)
-        heights[here] = block.sole_heights()
-        if not by_forces:
-            posed[:, here] = posed_series(block)
-    evidence = Evidence(recorded, motion, heights, cfg.band, cfg.ground, voted)
-    contact = CONTACTS[cfg.estimator](evidence)
-    motion = motion.shifted(np.array([0.0, 0.0, -evidence.ground]))
+        heights[here] = motion.frames(here.start, here.stop).sole_heights()
+    return Evidence(recorded, motion, heights, cfg.band, cfg.ground, voted)
+
+
+def timed(motion: HumanMotion, evidence: Evidence, cfg: CurateCfg) -> tuple[Evidence, str]:
+    """Return the evidence of a recording, at its own speed if `cfg` asks for that, and a note of what flights show."""
+    speed = find_speed(evidence.support, cfg.rate) if len(evidence.recorded) >= FEWEST else 1.0
+    if speed == 1.0:
+        return evidence, ""
+    shown = f"flights show that it plays at {'twice' if speed == 2.0 else 'half'} its speed"
+    if not cfg.retime:
+        return evidence, f"{shown}; --fps auto mends that"
+    origin, fps = motion.provenance, motion.fps / speed
+    own = replace(motion, fps=fps, provenance=replace(origin, start=origin.start * speed))
+    return evidence_of(resample(own, cfg.rate), cfg), f"{shown}: its rate is {fps:g} Hz, not {motion.fps:g}"
+
+
+def _curated(evidence: Evidence, cfg: CurateCfg, spans: Sequence[tuple[int, int]], note: str = "") -> Curation:
+    """Mend what is off, find what stands, and measure what the preset judges; the provenance gets the note."""
+    mending, contact, notes = None, None, [note]
+    if cfg.mends:
+        evidence, stands, mending = mend(evidence, partial(evidence_of, cfg=cfg))
+        contact = stands if cfg.estimator == "stance" else None
+        notes.append(mending.note)
+    if contact is None:
+        contact = CONTACTS[cfg.estimator](evidence)
+    motion = with_notes(evidence.motion.shifted(np.array([0.0, 0.0, -evidence.ground])), notes)
     frames: FrameMetrics | FrameDynamics
-    frames = dynamics_of(evidence) if by_forces else frame_metrics(motion, contact.paper, posed)
-    return Curation(motion, evidence.ground, contact, frames, cfg, spans)
+    if cfg.preset == "dynamic":
+        frames = dynamics_of(evidence)
+    else:
+        posed = np.zeros((len(POSED), len(motion)))
+        for here in blocks_of(len(motion)):
+            posed[:, here] = posed_series(evidence.motion.frames(here.start, here.stop))
+        frames = frame_metrics(motion, contact.paper, posed)
+    return Curation(motion, evidence.ground, contact, frames, cfg, spans, mending)
+
+
+def with_notes(motion: HumanMotion, notes: Sequence[str]) -> HumanMotion:
+    """Return a motion with what is not empty of these notes in its provenance."""
+    origin = motion.provenance
+    return replace(motion, provenance=replace(origin, notes=(*origin.notes, *filter(None, notes))))
 
 
 def dynamics_of(evidence: Evidence) -> FrameDynamics:

@@ -27,7 +27,7 @@ def people_in(
     Their provenance names the file by its path, or by `source`.
     """
     for motion in read_all(path, read_cfg):
-        yield curate(_named(motion, source), curate_cfg)
+        yield curate(_named(motion, source), with_rate(curate_cfg, read_cfg))
 
 
 def parts_in(
@@ -35,12 +35,18 @@ def parts_in(
 ) -> Iterator[tuple[int, Curation]]:
     """Yield every person in a recording, numbered and curated as `people_in` does; a long recording comes in parts."""
     for person, motion in enumerate(read_all(path, read_cfg)):
-        for part in curate_parts(_named(motion, source), curate_cfg):
+        for part in curate_parts(_named(motion, source), with_rate(curate_cfg, read_cfg)):
             yield person, part
 
 
 def _named(motion: HumanMotion, source: str | None) -> HumanMotion:
     return motion if source is None else replace(motion, provenance=replace(motion.provenance, source=source))
+
+
+def with_rate(curate_cfg: CurateCfg | None, read_cfg: ReadCfg | None) -> CurateCfg:
+    """Return the settings of curation that mend the frame rate if reading asks for that: only forces can tell."""
+    curate_cfg = curate_cfg or CurateCfg()
+    return replace(curate_cfg, retime=True) if read_cfg and read_cfg.fps == "auto" else curate_cfg
 
 
 def whole_clips(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None) -> list[Clip]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from phuma.core.human_motion import HumanMotion
 from phuma.errors import ConfigError, ReadError
@@ -27,8 +27,9 @@ class ReadCfg:
     body: str = "open"
     """Whose body SMPL data is put on: `open` (from tables, fitted to each recording) or `smplx:FILE_OR_FOLDER` (your
     licensed SMPL-X model, .npz or .pkl; a folder may hold one file per gender). BVH brings its own skeleton."""
-    fps: float | None = None
-    """The recording's true frame rate, where the file has none or a wrong one"""
+    fps: float | Literal["auto"] | None = None
+    """The recording's true frame rate, where the file has none or a wrong one; auto halves or doubles the file's where
+    flights show that it plays at twice or half its speed"""
     start: float | None = None
     """Seconds into each recording at which to begin"""
     end: float | None = None
@@ -37,11 +38,18 @@ class ReadCfg:
     """JSON file that says which joint of a BVH skeleton is which: see docs/bvh.md"""
 
     def __post_init__(self) -> None:
-        if self.fps is not None and not 5 <= self.fps <= 1000:
-            raise ConfigError(f"a frame rate of {self.fps:g} Hz; expected between 5 and 1000 Hz")
+        if isinstance(self.fps, str) and self.fps != "auto":
+            raise ConfigError(f"a frame rate of {self.fps!r}; expected between 5 and 1000 Hz, or auto")
+        if self.rate is not None and not 5 <= self.rate <= 1000:
+            raise ConfigError(f"a frame rate of {self.rate:g} Hz; expected between 5 and 1000 Hz")
         start, end = 0.0 if self.start is None else self.start, inf if self.end is None else self.end
         if not (isfinite(start) and 0 <= start < end):
             raise ConfigError(f"from {start:g} s to {end:g} s is no part of a recording; expected 0 <= start < end")
+
+    @property
+    def rate(self) -> float | None:
+        """Return the frame rate in Hz that the user gives; None where the file's holds."""
+        return None if isinstance(self.fps, str) else self.fps
 
 
 def check_length(path: Path, frames: int) -> None:

@@ -160,8 +160,8 @@ def numbers(
 
 def _rate(layout: Layout, fps: float | None, cfg: ReadCfg) -> tuple[float, tuple[str, ...]]:
     """Return the rate in Hz and a note where it is an assumption; a rate that the user gives goes before the file's."""
-    if cfg.fps is not None:
-        return checked_fps(cfg.fps), ()
+    if cfg.rate is not None:
+        return checked_fps(cfg.rate), ()
     if fps is not None:
         return checked_fps(fps), ()
     if layout.assumed_fps is None:

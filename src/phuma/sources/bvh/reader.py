@@ -56,7 +56,7 @@ def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:
     try:
         root, quat = _convert(file, mapping, axes, scale, up, skip)
         provenance = Provenance(str(path), FORMAT, up=up, notes=tuple(notes))
-        return [HumanMotion(body, root, quat, file.fps if cfg.fps is None else cfg.fps, provenance)]
+        return [HumanMotion(body, root, quat, file.fps if cfg.rate is None else cfg.rate, provenance)]
     except PhumaError as e:
         raise ReadError(path, str(e)) from None
 

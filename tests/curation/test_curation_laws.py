@@ -108,7 +108,7 @@ def test_verdicts_do_not_depend_on_left_and_right(kind, preset):
 
 def test_a_given_ground_overrides_the_vote():
     motion = generate("stand", seconds=4.0, seed=0).motion
-    above = curate(motion, CurateCfg(ground=0.2))
+    above = curate(motion, CurateCfg(preset="paper", ground=0.2))
     assert above.ground == 0.2
     assert above.contact.ratio.max() == 0
     said = "contact_score: no sole on the ground for 100 % of the clip (at most 40 %)"
@@ -118,9 +118,9 @@ def test_a_given_ground_overrides_the_vote():
 def test_blocks_do_not_show(monkeypatch):
     """A long recording is posed in pieces; the pieces' borders change nothing."""
     motion = generate("walk", seconds=8.0, seed=2).motion
-    whole = curate(motion)
+    whole = curate(motion, CurateCfg(preset="paper"))
     monkeypatch.setattr("phuma.contacts.blocks.BLOCK", 50)
-    pieces = curate(motion)
+    pieces = curate(motion, CurateCfg(preset="paper"))
     assert whole.ground == pieces.ground
     np.testing.assert_array_equal(whole.contact.ratio, pieces.contact.ratio)
     np.testing.assert_allclose(whole.frames.pelvis_support, pieces.frames.pelvis_support, atol=1e-12)

@@ -26,9 +26,9 @@ TOLERANCE = {"root_jerk": 0.1}
 @cache
 def rejected():
     """Recordings with faults that differ, curated; between them they fail in every way but length."""
-    spoilt = [curate(FAULTS[fault].apply(generate(kind, 6.0, 1).motion, by, 1)) for fault, kind, by in FAULTY]
-    lifted = curate(generate("squat", 4.0, 1).motion)
-    return (*spoilt, lifted)
+    motions = [FAULTS[fault].apply(generate(kind, 6.0, 1).motion, by, 1) for fault, kind, by in FAULTY]
+    motions.append(generate("squat", 4.0, 1).motion)
+    return tuple(curate(motion, CurateCfg(preset="paper")) for motion in motions)
 
 
 def flat(length=10, **values):

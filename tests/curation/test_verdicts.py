@@ -20,6 +20,15 @@ SEEDS = (0, 1)
 FAULTY_KINDS = ("stand", "turn", "jump", "walk")
 
 
+def paper(**settings):
+    """Settings of the paper's preset."""
+    return CurateCfg(preset="paper", **settings)
+
+
+def curated(motion, cfg=None):
+    return curate(motion, cfg or paper())
+
+
 def standing(body=None, frames=120, fps=30.0, sole_height=0.0):
     """The rest pose, facing x, without any motion, the flat soles at `sole_height`."""
     body = body or open_body(OpenShape(1.7))
@@ -43,11 +52,11 @@ def clean(kind, seed):
 
 def failed(motion):
     """Names of the filters that reject some clip of the motion."""
-    return {m.name for clip in curate(motion).clips for m in clip.verdict.measures if not m.passed}
+    return {m.name for clip in curated(motion).clips for m in clip.verdict.measures if not m.passed}
 
 
 def test_settings_are_the_papers():
-    cfg = CurateCfg()
+    cfg = paper()
     assert (cfg.root_cutoff, cfg.rotation_cutoff, cfg.rate) == (3.0, 6.0, 30.0)
     assert cfg.band == 0.025
     assert (cfg.clip_seconds, cfg.overlap_seconds, cfg.min_seconds) == (4.0, 0.5, 1.0)
@@ -56,7 +65,7 @@ def test_settings_are_the_papers():
 
 
 def test_thresholds_are_the_papers():
-    assert CurateCfg().limits == {
+    assert paper().limits == {
         "root_jerk": 50.0, "contact_score": 0.6, "pelvis_min": 0.6, "pelvis_max": 1.5, "pelvis_support": 0.06,
         "spine_support": 0.11,
     }  # fmt: skip
@@ -72,7 +81,7 @@ def test_the_six_numbers_of_a_clip_by_hand():
         pelvis_support=np.array([out, out, 0.0, 0.0, 0.0, 0.0, 0.06, 0.12, out, out]),
         spine_support=np.array([out, out, 0.0, 0.0, 0.3, 0.0, 0.12, 0.0, out, out]),
     )
-    assert frames.judge(2, 8, CurateCfg().limits).metrics == pytest.approx(
+    assert frames.judge(2, 8, paper().limits).metrics == pytest.approx(
         {
             "root_jerk": 30.0,
             "contact_score": 0.75,
@@ -94,7 +103,7 @@ def test_frames_outside_a_clip_do_not_touch_its_verdict(frame):
         height[moved] = 0.1
         jerk[max(0, moved - 3) : moved + 1] = 1e4  # the third differences that use that frame
         ones = np.where(np.arange(10) == moved, 0.1, 1.0)
-        return FrameMetrics(jerk, ones, height, 0.01 * ones, 0.02 * ones).judge(2, 8, CurateCfg().limits).metrics
+        return FrameMetrics(jerk, ones, height, 0.01 * ones, 0.02 * ones).judge(2, 8, paper().limits).metrics
 
     still = {
         "root_jerk": 5.0, "contact_score": 1.0, "pelvis_min": 0.9, "pelvis_max": 0.9, "pelvis_support": 0.01,
@@ -127,7 +136,7 @@ def judge_numbers(numbers):
         pelvis_support=np.full(8, numbers["pelvis_support"]),
         spine_support=np.full(8, numbers["spine_support"]),
     )
-    return frames.judge(0, 8, CurateCfg().limits)
+    return frames.judge(0, 8, paper().limits)
 
 
 @pytest.mark.parametrize("name", JUST_KEPT)
@@ -146,7 +155,7 @@ def test_the_root_is_smoothed_at_3_hz_and_rotations_at_6_hz():
     motion = replace(motion, root_pos=motion.root_pos + wave[:, None] * [0.0, 1.0, 0.0])
     for joint in ("pelvis", "left_elbow"):
         motion = with_joint(motion, joint, rot.from_axis("y", wave))
-    smoothed = curate(motion).motion
+    smoothed = curated(motion).motion
 
     def gain(cutoff):
         return 1 / (1 + (np.tan(np.pi * frequency / fps) / np.tan(np.pi * cutoff / fps)) ** 8)
@@ -164,7 +173,7 @@ def test_the_root_is_smoothed_at_3_hz_and_rotations_at_6_hz():
 
 @pytest.mark.parametrize(("hover", "share"), [(0.02, 1.0), (0.03, 0.0), (-0.02, 1.0), (-0.03, 0.0)])
 def test_soles_within_the_papers_band_of_the_ground_are_in_contact(hover, share):
-    result = curate(standing(sole_height=0.4 + hover), CurateCfg(ground=0.4))
+    result = curated(standing(sole_height=0.4 + hover), paper(ground=0.4))
     np.testing.assert_array_equal(result.contact.ratio, share)
     assert result.clips[0].verdict.metrics["contact_score"] == share
     assert result.clips[0].verdict.kept == (share == 1.0)
@@ -173,24 +182,24 @@ def test_soles_within_the_papers_band_of_the_ground_are_in_contact(hover, share)
 
 def test_another_band_moves_contact_and_vote_with_it():
     high = standing(sole_height=0.03)
-    assert curate(high, CurateCfg(ground=0.0, band=0.035)).contact.ratio.min() == 1.0
+    assert curated(high, paper(ground=0.0, band=0.035)).contact.ratio.min() == 1.0
     low = standing(sole_height=0.02)
-    assert curate(low, CurateCfg(ground=0.0, band=0.015)).contact.ratio.max() == 0.0
+    assert curated(low, paper(ground=0.0, band=0.015)).contact.ratio.max() == 0.0
     # A third of the time at 0, a third at 4 cm and somewhat more at 20 cm: a band of 2.5 cm holds the first two at
     # once, a narrow one does not, and the last is the longest.
     steps = np.repeat([0.0, 0.04, 0.2], [300, 300, 400])
     motion = standing(frames=1000)
     motion = replace(motion, root_pos=motion.root_pos + steps[:, None] * [0.0, 0.0, 1.0])
-    assert curate(motion).ground == pytest.approx(0.02, abs=0.008)
-    assert curate(motion, CurateCfg(band=0.01)).ground == pytest.approx(0.2, abs=0.008)
+    assert curated(motion).ground == pytest.approx(0.02, abs=0.008)
+    assert curated(motion, paper(band=0.01)).ground == pytest.approx(0.2, abs=0.008)
 
 
 def test_the_spine_is_measured_where_the_body_has_its_lumbar_mark():
     """At rest spine1 and the ankles are in one plane, so that a mark 30 cm behind it is 30 cm behind the support."""
-    plain = curate(standing()).frames
+    plain = curated(standing()).frames
     np.testing.assert_allclose(plain.spine_support, 0.0, atol=1e-9)
     body = replace(open_body(OpenShape(1.7)), lumbar=np.array([0.0, 0.05, -0.3]))
-    behind = curate(standing(body))
+    behind = curated(standing(body))
     np.testing.assert_allclose(behind.frames.spine_support, 0.3, atol=1e-6)
     np.testing.assert_allclose(behind.frames.pelvis_support, plain.pelvis_support, atol=1e-9)
     assert failed(standing(body)) == {"spine_support"}
@@ -199,9 +208,9 @@ def test_the_spine_is_measured_where_the_body_has_its_lumbar_mark():
 def test_the_lumbar_mark_turns_with_the_spine():
     """A mark 20 cm above spine1 is 20 cm behind it when the spine lies backward."""
     body = replace(open_body(OpenShape(1.7)), lumbar=np.array([0.0, 0.2, 0.0]))
-    np.testing.assert_allclose(curate(standing(body)).frames.spine_support, 0.0, atol=1e-9)
+    np.testing.assert_allclose(curated(standing(body)).frames.spine_support, 0.0, atol=1e-9)
     back = with_joint(standing(body), "spine1", rot.from_axis("x", -np.pi / 2))
-    np.testing.assert_allclose(curate(back).frames.spine_support, 0.2, atol=1e-6)
+    np.testing.assert_allclose(curated(back).frames.spine_support, 0.2, atol=1e-6)
 
 
 @pytest.mark.parametrize("fps", [24.0, 50.0, 59.94])
@@ -266,6 +275,6 @@ def test_a_gross_tilt_is_rejected_more_often_than_not():
 def test_a_steady_slide_changes_none_of_the_papers_numbers(kind):
     """All six are blind to a constant speed over the ground."""
     fault = FAULTS["slide"]
-    sliding = curate(fault.apply(clean(kind, 0), fault.strengths[-1], seed=1))
-    for a, b in zip(curate(clean(kind, 0)).clips, sliding.clips, strict=True):
+    sliding = curated(fault.apply(clean(kind, 0), fault.strengths[-1], seed=1))
+    for a, b in zip(curated(clean(kind, 0)).clips, sliding.clips, strict=True):
         assert a.verdict.metrics == pytest.approx(b.verdict.metrics, abs=1e-6)

@@ -28,7 +28,7 @@ def recording(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def floating(tmp_path_factory):
-    """A recording of which curation keeps nothing."""
+    """A recording of which preset `paper` keeps nothing; `dynamic` sets it down."""
     path = tmp_path_factory.mktemp("recordings") / "float.npz"
     amass_smplx.write(path, FAULTS["float"].apply(generate("walk", 4.0, 0).motion, FAULTS["float"].strengths[-1], 0))
     return path
@@ -57,8 +57,8 @@ def test_a_recording_is_one_whole_clip_per_person_or_those_that_are_kept(recordi
     assert len(kept_clips(recording)) == 2
     for clip, expected in zip(kept_clips(recording), curation.clips):
         same(clip, expected)
-    assert kept_clips(floating) == []
-    assert [clip.verdict.kept for clip in whole_clips(floating)] == [False]
+    assert kept_clips(floating, None, CurateCfg(preset="paper")) == []
+    assert [clip.verdict.kept for clip in whole_clips(floating, None, CurateCfg(preset="paper"))] == [False]
 
 
 def test_a_clip_that_was_curated_before_is_taken_as_it_is(floating, tmp_path):

@@ -34,7 +34,7 @@ def robot(request):
 
 
 def curated(kind="walk", seconds=2.0, seed=0):
-    return curate(generate(kind, seconds, seed).motion)
+    return curate(generate(kind, seconds, seed).motion, CurateCfg(preset="paper"))
 
 
 def random_configuration(robot, frames, seed=0):

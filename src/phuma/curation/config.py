@@ -33,7 +33,7 @@ PRESET_MENDS: Mapping[str, bool] = {"paper": False, "dynamic": True}
 class CurateCfg:
     """Settings by which recordings become clips."""
 
-    preset: str = "paper"
+    preset: str = "dynamic"
     """Set of filters and thresholds: paper (the paper's), dynamic (support judged by forces)"""
     ground: float | None = None
     """Height of the ground in the recording's own frame, in metres; voted from the soles by default"""

@@ -129,7 +129,7 @@ def test_imports_are_marked_measured_and_named(capsys, tmp_path, motions):
 @pytest.fixture(scope="module")
 def walk():
     """A robot that walks for half a minute, as we put it there."""
-    return phuma.retarget(generate("walk", 30.0, 3).motion, "g1", contact_speed=1.0)
+    return phuma.retarget(generate("walk", 30.0, 3).motion, "g1", contacts="stance")
 
 
 def test_a_long_motion_comes_back_in_clips_on_the_ground_with_the_metrics_that_it_had(capsys, tmp_path, walk):

@@ -189,7 +189,7 @@ MAPPING_FAULTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "giant": (
         lambda d: d.update(default_height=17_000),
-        r"default_height is 17000 m; expected more than 0 and at most 10",
+        r"default_height is 17000 m; expected more than -1 and at most 10",
     ),
     "in the ground": (lambda d: d.update(default_height=-1), r"default_height is -1 m"),
     "400 digits": (lambda d: d.update(default_height=10**400), r"holds the integer '10{39}'... \(401 characters\)"),

@@ -56,7 +56,7 @@ ZEROS = {"poses": np.zeros((12, 156)), "trans": np.zeros((12, 3))}
         ({"poses": spoil(ZEROS["poses"], (3, 5), np.inf)}, "body rotations holds inf"),
         ({"poses": spoil(ZEROS["poses"], (3, 5), 90.0)}, "body rotations reaches 90.*degrees"),
         ({"poses": spoil(ZEROS["poses"], (3, 5), 1e300)}, "body rotations holds 1e"),
-        ({"trans": spoil(ZEROS["trans"], (0, 0), -1e30)}, "translation reaches 1e"),
+        ({"trans": spoil(ZEROS["trans"], (0, 0), -1e30)}, "translation holds -1e"),
         ({"trans": np.full((12, 3), "text")}, "translation is of type <U4; expected numbers"),
         ({"trans": np.zeros((12, 3), dtype=complex)}, "translation is of type complex128"),
         ({"poses": np.full((12, 156), None)}, "array poses holds Python objects"),

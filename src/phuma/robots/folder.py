@@ -106,8 +106,8 @@ def _check_lengths(path: Path, model: Model) -> None:
 
 def _height(mapped: Mapped) -> float:
     value = mapped.number(mapped.data["default_height"], "default_height")
-    if not 0 < value <= LARGEST:
-        raise mapped.fault(f"default_height is {value:g} m; expected more than 0 and at most {LARGEST:g}")
+    if not -1 < value <= LARGEST:  # a root may have its origin at its feet
+        raise mapped.fault(f"default_height is {value:g} m; expected more than -1 and at most {LARGEST:g}")
     return value
 
 

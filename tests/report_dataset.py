@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from phuma.curation import CurateCfg
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.sources import amass_smplx
 from phuma.synth import FAULTS, generate
@@ -37,7 +38,12 @@ def built(base: Path) -> Path:
     for name in ("one.bvh", "<b>two.bvh"):
         (hostile / name).write_text("HIERARCHY\nnothing")
     out = base / "report" / "dataset"
-    build_dataset([lab, field, hostile], out, BuildCfg(ROBOTS, mirror=True), WorkCfg(jobs=1).runner())
+    build_dataset(
+        [lab, field, hostile],
+        out,
+        BuildCfg(ROBOTS, mirror=True, curate=CurateCfg(preset="paper")),
+        WorkCfg(jobs=1).runner(),
+    )
     return out
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from phuma.cli.main import main
+from phuma.curation import CurateCfg
 from phuma.dataset.builder import Runner
 from phuma.pipelines.build_dataset import BuildCfg, build_dataset
 from phuma.runtime.process_pool import Done
@@ -42,5 +43,5 @@ def write_sources(folder: Path) -> list[Path]:
 def build_small(folder: Path, runner: Runner = here) -> Path:
     """The dataset, in `folder`/dataset."""
     out = folder / "dataset"
-    build_dataset(write_sources(folder), out, BuildCfg(method="physink"), runner)
+    build_dataset(write_sources(folder), out, BuildCfg(method="physink", curate=CurateCfg(preset="paper")), runner)
     return out

@@ -87,7 +87,7 @@ def test_kept_clips_are_files_and_rejected_ones_are_not(curated):
 
 def test_the_result_does_not_depend_on_the_number_of_processes(mixed, curated, tmp_path):
     one, _ = curated
-    phuma("curate", mixed, "--out", tmp_path / "two", "--jobs", 2, check=0)
+    phuma("curate", mixed, "--out", tmp_path / "two", "--preset", "paper", "--jobs", 2, check=0)
     names = sorted(p.relative_to(one) for p in one.rglob("*") if p.is_file())
     assert names == sorted(p.relative_to(tmp_path / "two") for p in (tmp_path / "two").rglob("*") if p.is_file())
     for name in names:

@@ -45,7 +45,7 @@ def test_a_recording_goes_straight_onto_a_robot_whole(capsys, tmp_path, recordin
 def test_what_curation_says_of_a_recording_is_a_warning(capsys, tmp_path):
     path = tmp_path / "run.bvh"
     bvh.write(path, generate("run", 3.0, 1).motion)
-    code, out, _ = run(capsys, "retarget", path, "--method", "sink", "--out", tmp_path / "out")
+    code, out, _ = run(capsys, "retarget", path, "--preset", "paper", "--method", "sink", "--out", tmp_path / "out")
     assert code == 0
     assert "Curation would reject" in out
     assert "root_jerk" in out
@@ -65,7 +65,9 @@ def test_curated_clips_are_taken_as_they_are(capsys, tmp_path, recording):
 
 
 def test_compare_prints_the_agreed_object(capsys, recording):
-    code, out, _ = run(capsys, "compare", recording, "--robot", "g1", "--methods", "sink,physink", "--json")
+    code, out, _ = run(
+        capsys, "compare", recording, "--robot", "g1", "--contacts", "paper", "--methods", "sink,physink", "--json"
+    )
     assert code == 0
     result = json.loads(out)
     assert result["robot"] == "g1"
@@ -76,7 +78,7 @@ def test_compare_prints_the_agreed_object(capsys, recording):
         assert row["cpu_seconds_per_clip"] > 0
         for name in ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skating"):
             assert 0 <= row[name] <= 100
-        # Preset paper has the paper's contacts: both rulers are one.
+        # By the paper's contacts both rulers are one.
         for name in ("non_floating", "non_penetration", "non_skating"):
             assert row["by_paper_contacts"][name] == row[name]
     assert physink["non_skating"] > sink["non_skating"]
@@ -127,7 +129,8 @@ def test_means_are_over_the_clips_that_have_the_metric_and_say_so(capsys, clips)
 
 def test_a_motion_whose_five_are_perfect_is_not_called_so_where_its_feet_leap(capsys, tmp_path, recording):
     """Feet that swing low count as standing by height alone: held still, and then they leap."""
-    code, out, _ = run(capsys, "retarget", recording, "--out", tmp_path)
+    paper = ("--preset", "paper")
+    code, out, _ = run(capsys, "retarget", recording, *paper, "--method", "physink+collision", "--out", tmp_path)
     assert code == 0
     motion = phuma.load_robot_motion(tmp_path / "walk.npz")
     values = motion.report["metrics"]
@@ -139,9 +142,9 @@ def test_a_motion_whose_five_are_perfect_is_not_called_so_where_its_feet_leap(ca
     assert any(flag.startswith("leap: an ankle is ") for flag in motion.report["flags"])
     for said in ("leaps                 1 of 1", "flagged               1 of 1: ", "residual-contact", "torque-over"):
         assert said in out
-    (row,) = json.loads(run(capsys, "compare", recording, "--methods", "physink", "--json")[1])["methods"]
+    (row,) = json.loads(run(capsys, "compare", recording, *paper, "--methods", "physink", "--json")[1])["methods"]
     assert 1 <= row["leaps"] == row["flags"]["leap"] <= row["flagged"] <= 2
-    table = run(capsys, "compare", recording, "--methods", "physink")[1]
+    table = run(capsys, "compare", recording, *paper, "--methods", "physink")[1]
     assert "leaps" in table
     assert f"physink: {row['flagged']} of 2 clips are flagged: " in table
 

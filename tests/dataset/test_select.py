@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import phuma
+from phuma.curation import CurateCfg
 from phuma.dataset import select as select_module
 from phuma.dataset.layout import Layout
 from phuma.dataset.select import SelectCfg, sample, select
@@ -216,5 +217,10 @@ def test_nothing_is_built_on_a_selection(fresh, tmp_path):
     select(fresh, tmp_path / "part", SelectCfg(category=("walk",)))
     before = content(tmp_path / "part")
     with pytest.raises(ConfigError, match="phuma select"):
-        build_dataset([fresh.parent / "lab"], tmp_path / "part", BuildCfg(ROBOTS), WorkCfg().runner())
+        build_dataset(
+            [fresh.parent / "lab"],
+            tmp_path / "part",
+            BuildCfg(ROBOTS, curate=CurateCfg(preset="paper")),
+            WorkCfg().runner(),
+        )
     assert content(tmp_path / "part") == before

@@ -92,7 +92,7 @@ def test_each_filter_alone_and_what_only_it_rejects(summary, judged):
 
 
 def test_filters_and_their_limits_are_those_of_curation(summary):
-    verdict = curate(generate("walk", 2.0, 0).motion).clips[0].verdict
+    verdict = curate(generate("walk", 2.0, 0).motion, CurateCfg(preset="paper")).clips[0].verdict
     ours = [(f.metric, f.limits) for f in summary.filters]
     assert ours == [(m.metric, (m.limit,)) for m in verdict.measures]
     short = generate("stand", 1.0, 0).motion.frames(0, 20)

@@ -9,6 +9,7 @@ import pytest
 
 from phuma.cli.main import main
 from phuma.cli.view import collection_of
+from phuma.curation import CurateCfg
 from phuma.dataset.dataset import open_dataset
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.record import Record, file_sha256, load_record, save_record
@@ -228,7 +229,9 @@ def test_nothing_is_built_or_removed_through_a_link(dataset, fresh, tmp_path, pl
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     path.symlink_to(tmp_path / "victim")
     with pytest.raises((ConfigError, ReadError), match="link"):
-        build_dataset([fresh.parent / "lab"], dataset, BuildCfg(("g1",), method="ik"), here)
+        build_dataset(
+            [fresh.parent / "lab"], dataset, BuildCfg(("g1",), method="ik", curate=CurateCfg(preset="paper")), here
+        )
     assert sorted(os.listdir(tmp_path / "victim")) == ["a", "a.npz", "b", "b.npz"]
     shutil.rmtree(tmp_path / "victim")
 

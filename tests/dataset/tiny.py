@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+from phuma.curation import CurateCfg
 from phuma.dataset.manifest import write_manifest
 from phuma.dataset.split import split_of
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
@@ -35,7 +36,7 @@ def built(base: Path) -> Path:
     amass_smplx.write(other / "floating.npz", floating)
     (other / "broken.bvh").write_text("HIERARCHY\nnothing")
     out = base / "tiny" / "dataset"
-    build_dataset([sources, other], out, BuildCfg(ROBOTS), WorkCfg(jobs=1).runner())
+    build_dataset([sources, other], out, BuildCfg(ROBOTS, curate=CurateCfg(preset="paper")), WorkCfg(jobs=1).runner())
     return out
 
 
@@ -48,7 +49,7 @@ def least(base: Path) -> Path:
     amass_smplx.write(sources / "float.npz", FAULTS["float"].apply(generate("reach", 1.5, 1).motion, 20.0, 1))
     (sources / "broken.bvh").write_text("HIERARCHY\nnothing")
     out = base / "least" / "dataset"
-    build_dataset([sources], out, BuildCfg(ROBOTS[:1], method="ik"), here)
+    build_dataset([sources], out, BuildCfg(ROBOTS[:1], method="ik", curate=CurateCfg(preset="paper")), here)
     return out
 
 

@@ -74,9 +74,9 @@ def test_copies_are_counted_before_any_is_made(folder, monkeypatch, part):
 
 
 def test_time_is_limited(folder, monkeypatch):
-    monkeypatch.setattr(untrusted, "LIMITS", WorkerLimits(seconds=0.001))
+    monkeypatch.setattr(untrusted, "LIMITS", WorkerLimits(seconds=1e-6))
     put(folder, "<statistic/>")
-    with pytest.raises(ReadError, match=r"model\.xml: MuJoCo cannot load it: it took longer than 0\.001 s"):
+    with pytest.raises(ReadError, match=r"model\.xml: MuJoCo cannot load it: it took longer than 1e-06 s"):
         load_robot(folder)
 
 

@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
         "--methods", nargs="+", default=list(METHODS), metavar="M", help=f"some of {', '.join(METHODS)} (default: all)"
     )
     add_options(parser, CompareCfg, ("robot",))
-    add_options(parser, CurateCfg, ("contacts", "mend"))
+    add_options(parser, CurateCfg, ("preset", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the table as JSON and nothing else")
     args = parser.parse_args(argv)

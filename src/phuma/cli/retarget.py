@@ -55,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
         "--out", type=Path, default=Path("retargeted"), metavar="DIR", help="where motions go (default: retargeted)"
     )
     add_options(parser, RetargetCfg, ("robot", "method", "jobs"))
-    add_options(parser, CurateCfg, ("contacts", "mend"))
+    add_options(parser, CurateCfg, ("preset", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     args = parser.parse_args(argv)

@@ -18,13 +18,15 @@ def retarget(
     source: HumanMotion | Clip | Curation,
     robot: str | Path | Robot = "g1",
     method: str = DEFAULT_METHOD,
+    preset: str = CurateCfg.preset,
     contacts: str | None = None,
     mend: bool | None = None,
 ) -> RobotMotion:
     """Retarget a curated motion as it is, or a recording whole, after smoothing it and finding the ground.
 
-    `contacts` of a recording are found by `stance` or as in the `paper`, and `mend` mends it before; a curated motion
-    has its own contacts, and is what it is. The result's `report` holds every metric, and warnings in `flags`.
+    A recording is curated with this `preset` before: `contacts` are found by `stance` or as in the `paper`, and `mend`
+    mends it; a curated motion has its own contacts, and is what it is. The result's `report` holds every metric, and
+    warnings in `flags`.
     """
     if contacts is not None and not isinstance(source, HumanMotion):
         raise ConfigError(
@@ -32,7 +34,11 @@ def retarget(
             f"CurateCfg(contacts={contacts!r})"
         )
     model = robot if isinstance(robot, Robot) else load_robot(robot)
-    curated = curate(source, CurateCfg(contacts=contacts, mend=mend)) if isinstance(source, HumanMotion) else source
+    curated = (
+        curate(source, CurateCfg(preset=preset, contacts=contacts, mend=mend))
+        if isinstance(source, HumanMotion)
+        else source
+    )
     return retarget_motion(curated.motion, curated.contact, model, method)
 
 

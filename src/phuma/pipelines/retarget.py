@@ -18,9 +18,9 @@ def retarget(
     source: HumanMotion | Clip | Curation,
     robot: str | Path | Robot = "g1",
     method: str = DEFAULT_METHOD,
-    preset: str = CurateCfg.preset,
     contacts: str | None = None,
     mend: bool | None = None,
+    preset: str = CurateCfg.preset,
 ) -> RobotMotion:
     """Retarget a curated motion as it is, or a recording whole, after smoothing it and finding the ground.
 

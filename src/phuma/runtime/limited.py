@@ -96,6 +96,9 @@ class LimitedProcess(Generic[T]):
         except BaseException:
             self.end()
             raise
+        if isinstance(error, TimeoutError):
+            self.end()
+            raise LimitError(self._late)
         if isinstance(error, MemoryError):
             self.end()
             raise LimitError(f"needed more than {self.limits.megabytes:g} MB of memory")
@@ -121,7 +124,6 @@ def _serve(fd: int, limits: tuple[float | None, float | None]) -> None:
     _limit_memory(megabytes)
     pipe = Connection(fd)
     work: Callable[..., Any] | None = None
-    answer: tuple[Any, Exception | None]
     while True:
         try:
             message = pipe.recv()
@@ -130,17 +132,29 @@ def _serve(fd: int, limits: tuple[float | None, float | None]) -> None:
         except Exception as e:  # the work cannot be imported
             pipe.send((None, e))
             return
-        _limit_time(seconds)
-        try:
-            if work is None:
-                work, answer = message, (None, None)
-            else:
-                answer = work(*message), None
-        except MemoryError:
-            answer = None, MemoryError()
-        except Exception as e:
-            answer = None, e
+        if work is None:
+            work, answer = message, (None, None)
+        else:
+            answer = _in_time(work, message, seconds)
         pipe.send(answer)
+
+
+def _in_time(work: Callable[..., Any], args: Any, seconds: float | None) -> tuple[Any, Exception | None]:
+    """Return what the work returns and what it raises; a TimeoutError if it took too long and was not killed for it.
+
+    The system counts whole seconds, and an answer may come while nobody looks at the clock.
+    """
+    begun = time.process_time()
+    _limit_time(seconds)
+    answer: tuple[Any, Exception | None]
+    try:
+        answer = work(*args), None
+    except MemoryError:
+        answer = None, MemoryError()
+    except Exception as e:
+        answer = None, e
+    late = seconds is not None and time.process_time() - begun > seconds
+    return (None, TimeoutError()) if late else answer
 
 
 def _limit_memory(megabytes: float | None) -> None:

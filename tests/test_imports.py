@@ -82,6 +82,7 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.splitlines() == [f"phuma {phuma.__version__}", "[]"]
 
 
+@pytest.mark.slow
 def test_help_of_a_command_loads_nothing_that_takes_half_a_second():
     check = (
         "import contextlib, io, sys\n"

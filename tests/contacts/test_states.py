@@ -3,6 +3,7 @@
 from itertools import pairwise, product
 
 import numpy as np
+import pytest
 
 from phuma.contacts.bearing import missing_force
 from phuma.contacts.force import GroundForce
@@ -10,6 +11,7 @@ from phuma.contacts.local_floor import common_floor, local_floor
 from phuma.contacts.states import STATES, most_likely
 
 
+@pytest.mark.slow
 def test_the_most_likely_course_is_the_cheapest_of_all():
     rng = np.random.default_rng(0)
     for switch in (0.0, 0.4, 3.0):

@@ -128,6 +128,7 @@ def answer(database, sql):
         return str(e)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", [False, True], ids=["new", "old"])
 def test_every_question_has_the_same_answer_from_the_columns_that_it_is_about(tmp_path, manifest, old):
     """Also of a manifest from before a metric was renamed, and without those that are declared since."""

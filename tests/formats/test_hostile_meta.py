@@ -76,6 +76,7 @@ def test_a_meta_that_is_no_plain_json_is_refused(tmp_path, files, kind, text):
         opened(kind, rewritten(files[kind], tmp_path / "theirs.npz", meta=text))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["clip", "motion"])
 def test_whatever_one_value_of_the_meta_is_the_file_is_read_or_refused(tmp_path, files, kind):
     with np.load(files[kind]) as data:

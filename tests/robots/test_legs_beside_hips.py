@@ -23,6 +23,8 @@ from phuma.synth import generate
 from tests.robots.posing import NAMES, forward, some_poses
 from tests.robots.sample_robots import BESIDE, MODELS, SAMPLE_ROBOTS, SIDES
 
+pytestmark = pytest.mark.slow
+
 OUTSET = (MODELS / "outset.xml").read_text()
 ROLL = "stance_roll_deg"
 

@@ -96,6 +96,7 @@ def test_the_start_of_a_worker_is_not_counted_as_time_of_its_item():
     assert [done.value for done in run_all(StartsSlowly(), [1, 2], 1, WorkerLimits(seconds=0.9))] == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_ends_an_ordered_map_with_words(tmp_path):
     with pytest.raises(PhumaError, match="its worker process died"):
         list(map_in_order(fragile, [("die", str(tmp_path / "die"))] * 2, 2))
@@ -108,6 +109,7 @@ def ask_for_more_than_there_is(_):
     return len(bytearray(8 << 30))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "darwin", reason="does not limit the memory of a process")
 def test_what_the_system_gives_no_memory_has_failed_with_the_reason():
     [done] = run_all(ask_for_more_than_there_is, [1], 1)
@@ -139,6 +141,7 @@ def test_an_exception_of_the_work_is_raised_here():
         list(run_all(refuse, [1, 2], 2))
 
 
+@pytest.mark.slow
 def test_no_worker_is_left_when_the_caller_stops_early():
     results = run_all(square, list(range(50)), 2)
     next(results)

@@ -18,13 +18,13 @@ from cmu_table import CMU
 from phuma.core.clip import Clip
 from phuma.core.robot_metrics import LEAP, flag_word
 from phuma.curation import CurateCfg
-from phuma.learning.motions.library import at_control_rate
 from phuma.pipelines.files_to_clips import kept_clips
 from phuma.pipelines.retarget import retarget
 from phuma.retargeting.dynamics import dynamics_report
 from phuma.retargeting.measure import combine
 from phuma.robots import cached_robot
 from phuma.runtime.process_pool import map_in_order
+from phuma.sim.reference import at_control_rate
 from tables import markdown, save
 
 JOBS = 2

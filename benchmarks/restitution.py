@@ -12,7 +12,7 @@ import numpy as np
 
 from phuma.learning.env.task import Task
 from phuma.learning.motions.references import expand
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from tables import markdown, save
 from tracking import library_of_motions
 

@@ -205,7 +205,7 @@ def judged(
     from phuma.learning.deploy.torch_policy import TorchPolicy
     from phuma.learning.env.events import EventsCfg
     from phuma.learning.run.rollouts import START, roll_out
-    from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+    from phuma.sim.mujoco_cpu import MujocoSimulation
 
     def simulation(robots: int) -> MujocoSimulation:
         return MujocoSimulation(library.robot, robots, substeps, threads=1)

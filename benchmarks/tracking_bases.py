@@ -7,12 +7,12 @@ import numpy as np
 
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.tracking import TrackingEnv
-from phuma.learning.motions.feedforward import BASES
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.references import expand
 from phuma.learning.recipes.recipe import recipe_named
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
+from phuma.sim.feedforward import BASES
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from tables import markdown, save
 from tracking import KINDS, library_of_motions
 

@@ -15,9 +15,9 @@ from phuma.learning.motions.library import MotionLibrary, library_of
 from phuma.learning.motions.references import expand
 from phuma.learning.motions.sampling import Sampler
 from phuma.learning.recipes.recipe import recipe_named
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from phuma.pipelines.retarget import retarget
 from phuma.robots import load_robot
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from phuma.synth import generate
 from tables import markdown, save
 

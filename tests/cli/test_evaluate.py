@@ -32,9 +32,9 @@ from phuma.learning.motions.references import expand
 from phuma.learning.run.folder import RunFolder, run_info
 from phuma.learning.run.rollouts import roll_out
 from phuma.learning.run.runner import StageRunner
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from phuma.pipelines.evaluate_policy import dataset_library, judge_rollouts, load_policy, try_out
 from phuma.robots import load_robot
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.cli.small_dataset import run
 from tests.cli.tracking_dataset import STAGE, STEPS, make_dataset, tiny_cfg, train_tiny
 from tests.learning.sample_motions import dip

@@ -12,8 +12,8 @@ pytest.importorskip("mujoco")
 from phuma.core import rotations as rot
 from phuma.core.tensors import Tensor, like
 from phuma.learning.env.context import Constants, Context
-from phuma.learning.sim.state import State
 from phuma.robots import Robot
+from phuma.sim.state import State
 from tests.robots.posing import swap
 
 MIRROR = np.array([1.0, -1.0, 1.0])

@@ -20,13 +20,13 @@ from phuma.cli.table import harmless
 from phuma.cli.training_table import Table, clock, stopping
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
-from phuma.learning.motions.feedforward import BASES
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import CPU, PAPER, RunCfg, recipe_named, recipe_names
 from phuma.learning.run.folder import RunFolder
-from phuma.learning.sim.model import CONTROL_RATE
 from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library, exit_code, robot_named
 from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.sim.feedforward import BASES
+from phuma.sim.model import CONTROL_RATE
 
 MINUTES = 30.0
 """The minutes of training where neither --minutes nor --steps is given."""

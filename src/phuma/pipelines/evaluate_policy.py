@@ -18,8 +18,8 @@ from phuma.learning.env.events import EventsCfg
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import START, roll_out
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.sim.mujoco_cpu import MujocoSimulation
 
 SPLITS = ("train", "test")
 UNREADABLE = "cannot be read"

@@ -17,12 +17,13 @@ from phuma.evaluation import Score, judge
 from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
 from phuma.evaluation.metrics import deviations
 from phuma.learning.deploy.policy import Policy
-from phuma.learning.motions.library import fault, library_of
+from phuma.learning.motions.library import library_of
 from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
 from phuma.pipelines.evaluate_policy import try_out
 from phuma.pipelines.scene_building import Piece, performer, rollout_motion, show_of, stored_performer
 from phuma.robots import Robot
 from phuma.robots.kinematics import key_body_positions
+from phuma.sim.reference import fault
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Lane, Performer, Show, Track
 

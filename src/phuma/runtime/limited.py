@@ -133,10 +133,10 @@ def _serve(fd: int, limits: tuple[float | None, float | None]) -> None:
             pipe.send((None, e))
             return
         if work is None:
-            work, answer = message, (None, None)
+            work = message
+            pipe.send((None, None))
         else:
-            answer = _in_time(work, message, seconds)
-        pipe.send(answer)
+            pipe.send(_in_time(work, message, seconds))
 
 
 def _in_time(work: Callable[..., Any], args: Any, seconds: float | None) -> tuple[Any, Exception | None]:

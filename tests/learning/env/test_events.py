@@ -12,7 +12,7 @@ pytest.importorskip("mujoco")
 from phuma.core import rotations as rot
 from phuma.core.tensors import to_numpy
 from phuma.learning.env import events as d
-from phuma.learning.sim.state import State
+from phuma.sim.state import State
 from tests.learning.sample_states import any_states, as_tensors
 
 COUNT = 3000

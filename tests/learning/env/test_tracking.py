@@ -20,7 +20,7 @@ from phuma.learning.env.terms import terminations
 from phuma.learning.env.tracking import TrackingEnv
 from phuma.learning.motions.references import expand
 from phuma.learning.recipes import beyondmimic
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.learning.sample_motions import library, stand
 
 SUBSTEPS = 2

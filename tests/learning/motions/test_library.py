@@ -11,8 +11,9 @@ pytest.importorskip("mujoco")
 
 from phuma.core import rotations as rot
 from phuma.errors import PhumaError
-from phuma.learning.motions.library import MotionLibrary, at_control_rate, library_of
+from phuma.learning.motions.library import MotionLibrary, library_of
 from phuma.robots import load_robot
+from phuma.sim.reference import at_control_rate
 from tests.learning.sample_motions import library, small_motions, stand, wandering
 
 BUDGET = 4e9

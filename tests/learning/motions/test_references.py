@@ -14,12 +14,12 @@ from phuma.core import rotations as rot
 from phuma.core.trajectory import Trajectory
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.context import constants_of
-from phuma.learning.motions.feedforward import BASES
 from phuma.learning.motions.references import expand
 from phuma.learning.recipes import beyondmimic
-from phuma.learning.sim.model import CONTROL_RATE
-from phuma.learning.sim.state import State
 from phuma.robots.inverse_dynamics import derivatives
+from phuma.sim.feedforward import BASES
+from phuma.sim.model import CONTROL_RATE
+from phuma.sim.state import State
 from tests.learning.sample_motions import library, wandering
 
 DT = 1 / 50

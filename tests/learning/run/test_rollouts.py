@@ -18,8 +18,8 @@ from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.events import EventsCfg
 from phuma.learning.run import rollouts as rollouts_module
 from phuma.learning.run.rollouts import roll_out
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from phuma.robots import load_robot
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.learning.sample_motions import library, robot_motion, small_motions
 
 pytestmark = pytest.mark.slow

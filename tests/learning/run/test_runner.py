@@ -260,7 +260,7 @@ def test_a_little_training_teaches_the_critic_and_the_actor(train):
 @pytest.mark.parametrize("randomize", [False, True])
 def test_on_mujoco_warp_the_same_training_takes_its_course(train, monkeypatch, randomize):
     pytest.importorskip("mujoco_warp")
-    from phuma.learning.sim.mujoco_warp import WarpSimulation
+    from phuma.sim.mujoco_warp import WarpSimulation
 
     native = train(randomize=randomize)
 

@@ -14,9 +14,9 @@ from phuma.io.json_file import parse_json
 from phuma.learning.deploy.onnx_graph import Graph, GraphRunner, Port
 from phuma.learning.deploy.policy import PolicyInfo, info_from_plain
 from phuma.learning.env.observation import Observation
-from phuma.learning.motions.feedforward import BASES
 from phuma.runtime.limited import LimitedProcess, LimitError
 from phuma.runtime.process_pool import WorkerLimits
+from phuma.sim.feedforward import BASES
 
 FORMAT, VERSION = "phuma-policy", 2
 LIMITS = WorkerLimits(seconds=8.0, megabytes=2000)

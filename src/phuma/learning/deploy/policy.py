@@ -14,10 +14,10 @@ from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.context import action_scale
 from phuma.learning.env.observation import Observation
 from phuma.learning.env.task import Task
-from phuma.learning.motions.feedforward import BASES
 from phuma.learning.recipes.recipe import recipe_named, recipe_names
-from phuma.learning.sim.model import CONTROL_RATE
 from phuma.robots.robot import Robot
+from phuma.sim.feedforward import BASES
+from phuma.sim.model import CONTROL_RATE
 
 
 @dataclass(frozen=True)

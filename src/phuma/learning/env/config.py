@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phuma.errors import ConfigError
-from phuma.learning.motions.feedforward import BASES
+from phuma.sim.feedforward import BASES
 
 
 @dataclass(frozen=True)

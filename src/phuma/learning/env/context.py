@@ -10,9 +10,9 @@ import numpy as np
 from phuma.core.rotations import Array, conjugate, heading, multiply
 from phuma.core.tensors import Tensor, like
 from phuma.learning.env.terms.anchoring import anchored
-from phuma.learning.sim.model import end_bodies
-from phuma.learning.sim.state import State
 from phuma.robots.robot import Robot
+from phuma.sim.model import end_bodies
+from phuma.sim.state import State
 
 ACTION_SHARE = 0.25
 """Share of a motor's torque limit that an action of 1 asks for at a standstill, as in BeyondMimic."""

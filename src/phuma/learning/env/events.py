@@ -13,7 +13,7 @@ import numpy as np
 from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like, namespace, to_numpy
-from phuma.learning.sim.state import State
+from phuma.sim.state import State
 
 PUSH_EVERY = (1.0, 3.0)  # s
 PUSH_LINEAR = (0.5, 0.5, 0.2)  # m/s

@@ -12,7 +12,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like, namespace
 from phuma.learning.env.context import Constants, Context, reference_context
-from phuma.learning.sim.state import State
+from phuma.sim.state import State
 
 Observation = dict[str, Tensor]
 """Observations of E environments by the names of groups. A group of coming frames is (E, frames) rows of the

@@ -15,10 +15,10 @@ from phuma.learning.env.events import EventsCfg
 from phuma.learning.env.observation import Observation, Observer
 from phuma.learning.env.task import Task
 from phuma.learning.motions.references import References
-from phuma.learning.sim.interface import Simulation
-from phuma.learning.sim.model import CONTROL_RATE
-from phuma.learning.sim.state import State
 from phuma.robots.robot import Robot
+from phuma.sim.interface import Simulation
+from phuma.sim.model import CONTROL_RATE
+from phuma.sim.state import State
 
 LONGEST = round(10.0 * CONTROL_RATE)
 """Longest episode in training, in control steps."""

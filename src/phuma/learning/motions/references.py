@@ -12,11 +12,11 @@ from phuma.core.tensors import Tensor, like
 from phuma.learning.env.context import constants_of
 from phuma.learning.env.observation import ComingFrames
 from phuma.learning.env.task import Task
-from phuma.learning.motions.feedforward import BASES
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.sim.kinematics import Kinematics
-from phuma.learning.sim.state import State
 from phuma.robots.inverse_dynamics import derivatives
+from phuma.sim.feedforward import BASES, between
+from phuma.sim.kinematics import Kinematics
+from phuma.sim.state import State
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,3 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task) -> 
         base=np.concatenate(targets),
         features={group.name: group.features(constants, state) for group in task.coming},
     )
-
-
-def between(target: Array) -> Array:
-    """Return (T, N) the mean of each frame and the one before it: what is aimed at on the way from one to the other."""
-    return np.concatenate([target[:1], 0.5 * (target[1:] + target[:-1])])

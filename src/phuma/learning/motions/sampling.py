@@ -8,7 +8,7 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.learning.motions.references import References
-from phuma.learning.sim.model import CONTROL_RATE
+from phuma.sim.model import CONTROL_RATE
 
 BIN = round(0.5 * CONTROL_RATE)
 """Length of a bin in frames"""

@@ -15,8 +15,8 @@ from phuma.learning.env.events import EventsCfg
 from phuma.learning.env.tracking import TrackingEnv
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.references import expand
-from phuma.learning.sim.interface import Simulation
-from phuma.learning.sim.model import CONTROL_RATE
+from phuma.sim.interface import Simulation
+from phuma.sim.model import CONTROL_RATE
 
 START = 0.2
 """Factor on the table's ranges of first states: how far from its motion an episode begins, so that several differ."""

@@ -25,9 +25,9 @@ from phuma.learning.nets.actor_critic import Actor
 from phuma.learning.nets.weights import all_finite, load_weights, weights_of
 from phuma.learning.recipes.recipe import RunCfg, recipe_named
 from phuma.learning.run.random_state import restore_rng, rng_state
-from phuma.learning.sim.interface import Simulation
-from phuma.learning.sim.model import CONTROL_RATE
-from phuma.learning.sim.randomization import Randomization, draw_randomization
+from phuma.sim.interface import Simulation
+from phuma.sim.model import CONTROL_RATE
+from phuma.sim.randomization import Randomization, draw_randomization
 
 MOST_FRAMES = 200_000
 """Most frames of motions that are learned from at a time: an hour, 300 MB."""
@@ -194,10 +194,10 @@ def make_simulation(
 ) -> Simulation:
     """Return a simulation by MuJoCo's own threads on the CPU, or by MuJoCo Warp on another device."""
     if device == "cpu":
-        from phuma.learning.sim.mujoco_cpu import MujocoSimulation
+        from phuma.sim.mujoco_cpu import MujocoSimulation
 
         return MujocoSimulation(library.robot, cfg.environments, cfg.substeps, threads, randomization)
-    from phuma.learning.sim.mujoco_warp import WarpSimulation
+    from phuma.sim.mujoco_warp import WarpSimulation
 
     return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device=device, randomization=randomization)
 

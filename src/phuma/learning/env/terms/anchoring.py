@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from phuma.core.rotations import conjugate, multiply, rotate, twist
 from phuma.core.tensors import Tensor, namespace
-from phuma.learning.sim.state import State
+from phuma.sim.state import State
 
 
 def anchored(state: State, reference: State, anchor: int) -> tuple[Tensor, Tensor]:

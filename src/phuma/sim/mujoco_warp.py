@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from phuma.core.tensors import Tensor
 from phuma.errors import ConfigError, missing_extra
-from phuma.learning.sim.model import simulation_model
-from phuma.learning.sim.randomization import Randomization, randomizable_model, randomized_fields
-from phuma.learning.sim.state import State
 from phuma.robots.robot import Robot
+from phuma.sim.model import simulation_model
+from phuma.sim.randomization import Randomization, randomizable_model, randomized_fields
+from phuma.sim.state import State
 
 try:
     import mujoco_warp as mjw

@@ -7,7 +7,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from phuma.learning.sim.state import State
+from phuma.sim.state import State
 from tests.learning.sample_states import any_states, as_tensors
 
 NAMES = [f.name for f in fields(State)]

@@ -17,10 +17,10 @@ import mujoco
 
 from phuma.core import rotations as rot
 from phuma.errors import ConfigError
-from phuma.learning.sim.model import end_bodies, quiet_bodies, simulation_model
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
-from phuma.learning.sim.randomization import draw_randomization, randomized_models
-from phuma.learning.sim.state import State
+from phuma.sim.model import end_bodies, quiet_bodies, simulation_model
+from phuma.sim.mujoco_cpu import MujocoSimulation
+from phuma.sim.randomization import draw_randomization, randomized_models
+from phuma.sim.state import State
 from tests.learning.sample_states import resting
 
 SUBSTEPS = 4
@@ -66,7 +66,7 @@ def warp(robot, robots, substeps=SUBSTEPS, randomization=None):
     pytest.importorskip("mujoco_warp")
     import torch
 
-    from phuma.learning.sim.mujoco_warp import WarpSimulation
+    from phuma.sim.mujoco_warp import WarpSimulation
 
     simulation = WarpSimulation(robot, robots, substeps, randomization=randomization)
     return Numpy(simulation, lambda x: torch.as_tensor(x, dtype=None if x.dtype == int else torch.float32))
@@ -382,7 +382,7 @@ def test_robots_do_not_see_each_other(g1, simulate):
 @pytest.mark.warp
 def test_more_contacts_than_there_is_room_for_count_as_divergence(g1, monkeypatch):
     pytest.importorskip("mujoco_warp")
-    monkeypatch.setattr("phuma.learning.sim.mujoco_warp.MOST_CONSTRAINTS", 16)
+    monkeypatch.setattr("phuma.sim.mujoco_warp.MOST_CONSTRAINTS", 16)
     simulation = warp(g1, 2)
     state = standing(g1, 2)
     simulation.put(replace(state, root_pos=state.root_pos + [[0, 0, 0], [0, 0, 1]]))
@@ -395,7 +395,7 @@ def test_more_contacts_than_there_is_room_for_count_as_divergence(g1, monkeypatc
 @pytest.mark.warp
 def test_a_device_that_is_not_there_is_refused(g1):
     pytest.importorskip("mujoco_warp")
-    from phuma.learning.sim.mujoco_warp import WarpSimulation
+    from phuma.sim.mujoco_warp import WarpSimulation
 
     with pytest.raises(ConfigError, match="device 'cuda:77': Invalid device identifier: cuda:77; there are: cpu"):
         WarpSimulation(g1, 1, SUBSTEPS, device="cuda:77")
@@ -405,10 +405,10 @@ def test_only_who_asks_for_warp_needs_it():
     code = """
 import sys
 sys.modules["mujoco_warp"] = None
-import phuma.learning.sim.mujoco_cpu
+import phuma.sim.mujoco_cpu
 print([name for name in ("torch", "warp") if name in sys.modules])
 try:
-    import phuma.learning.sim.mujoco_warp
+    import phuma.sim.mujoco_warp
 except Exception as e:
     print(type(e).__name__, e)
 """

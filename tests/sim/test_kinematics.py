@@ -13,9 +13,9 @@ pytest.importorskip("numba")
 import mujoco
 
 from phuma.core import rotations as rot
-from phuma.learning.sim.kinematics import Kinematics
-from phuma.learning.sim.state import State
 from phuma.robots import Robot, load_robot
+from phuma.sim.kinematics import Kinematics
+from phuma.sim.state import State
 from tests.learning.sample_states import elsewhere
 from tests.robots.posing import NAMES, compiled
 

@@ -11,11 +11,11 @@ import numpy as np
 from mujoco.rollout import Rollout
 
 from phuma.core.rotations import Array
-from phuma.learning.sim.kinematics import Kinematics
-from phuma.learning.sim.model import simulation_model
-from phuma.learning.sim.randomization import Randomization, randomized_models
-from phuma.learning.sim.state import State
 from phuma.robots.robot import Robot
+from phuma.sim.kinematics import Kinematics
+from phuma.sim.model import simulation_model
+from phuma.sim.randomization import Randomization, randomized_models
+from phuma.sim.state import State
 
 PHYSICS = mujoco.mjtState.mjSTATE_FULLPHYSICS
 START = 1.0

@@ -36,6 +36,11 @@ def feedforward_base(robot: Robot, motion: Trajectory, rates: Derivatives) -> Ar
     return motion.joint_pos + (torque + robot.damping * rates.joint_vel) / robot.stiffness
 
 
+def between(target: Array) -> Array:
+    """Return (T, N) the mean of each frame and the one before it: what is aimed at on the way from one to the other."""
+    return np.concatenate([target[:1], 0.5 * (target[1:] + target[:-1])])
+
+
 class Base(NamedTuple):
     """The base that a policy's actions are added to."""
 

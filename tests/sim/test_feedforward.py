@@ -13,11 +13,11 @@ pytest.importorskip("numba")
 import mujoco
 
 from phuma.learning.env.task import Task
-from phuma.learning.motions.feedforward import BASES, default_base, feedforward_base, reference_base
 from phuma.learning.motions.references import expand
-from phuma.learning.sim.model import simulation_model
-from phuma.learning.sim.mujoco_cpu import MujocoSimulation
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
+from phuma.sim.feedforward import BASES, default_base, feedforward_base, reference_base
+from phuma.sim.model import simulation_model
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.learning.sample_motions import dip, library, stand
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from phuma.core.tensors import Tensor
-from phuma.learning.sim.state import State
+from phuma.sim.state import State
 
 
 class Simulation(Protocol):

@@ -6,9 +6,9 @@ import numpy as np
 
 from phuma.core import rotations as rot
 from phuma.core.rotations import Array
-from phuma.learning.sim.state import State
 from phuma.robots.kinematics import body_quaternions, move_bodies, pose_bodies, tree_of
 from phuma.robots.robot import Robot
+from phuma.sim.state import State
 
 
 class Kinematics:

@@ -44,3 +44,11 @@ def tensor(request):
         return lambda numbers: np.array(numbers, dtype=np.float32)
     torch = pytest.importorskip("torch")
     return lambda numbers: torch.from_numpy(np.array(numbers, dtype=np.float32))
+
+
+@pytest.fixture(scope="session")
+def g1():
+    pytest.importorskip("mujoco")
+    from phuma.robots import load_robot
+
+    return load_robot("g1")

@@ -26,7 +26,7 @@ from phuma.formats.rollout_file import load_rollout
 from phuma.learning.deploy.onnx_export import export_policy
 from phuma.learning.deploy.policy import info_of
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.env.events import EventsCfg
+from phuma.sim.events import EventsCfg
 from phuma.learning.env.task import Task
 from phuma.learning.motions.references import expand
 from phuma.learning.run.folder import RunFolder, run_info

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import index
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from phuma.core.arrays import checked
+from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.errors import PhumaError
 
@@ -29,15 +32,59 @@ class Rollout(Trajectory):
     fault: str | None = None
     """Reason, in words, why the policy could not be followed any further at `terminated_at`, as an action that is not
     finite; None if there is none"""
+    velocity: Array | None = None
+    """(T, 6 + N) root linear velocity in the world, m/s, angular in the root's frame, joints, rad/s; None, as what
+    follows, where it was not recorded"""
+    target: Array | None = None
+    """(T - 1, N) rad, what the joints' controllers aimed at from frame t to frame t + 1"""
+    torque: Array | None = None
+    """(T - 1, N) Nm, of the motors, mean from frame t to frame t + 1"""
+    foot_force: Array | None = None
+    """(T - 1, 2, 3) N in the world, of all that touches the left and the right foot, mean from frame t to t + 1"""
+    gains: Array | None = None
+    """(T - 1, N, 2 (6 + N)) rad per unit, change of the target by how far the state is from frame t"""
+    report: Mapping[str, Any] = field(default_factory=dict)
+    """Report of how it was made and how good it is, in plain values"""
 
     ALWAYS_DOUBLE: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        for name, shape in self._recorded().items():
+            if (value := getattr(self, name)) is not None:
+                object.__setattr__(self, name, checked(name, value, shape))
         if self.terminated_at is not None:
             object.__setattr__(self, "terminated_at", index(self.terminated_at))
             if not 0 <= self.terminated_at <= len(self):
                 raise PhumaError(f"terminated_at is {self.terminated_at}; this rollout has frames 0 to {len(self) - 1}")
+
+    def reordered(self, joint_names: Sequence[str]) -> Rollout:
+        """Return the rollout with joints in another order, all that was recorded too; a missing name is an error."""
+        if tuple(joint_names) == self.joint_names:
+            return self
+        order = [self.joint_names.index(n) for n in joint_names if n in self.joint_names]
+        of_all = [*range(6), *(6 + n for n in order)]
+        of_state = [*of_all, *(6 + len(order) + n for n in of_all)]
+        bare = replace(self, velocity=None, target=None, torque=None, gains=None)
+        return replace(
+            Trajectory.reordered(bare, joint_names),
+            velocity=None if self.velocity is None else self.velocity[:, of_all],
+            target=None if self.target is None else self.target[:, order],
+            torque=None if self.torque is None else self.torque[:, order],
+            gains=None if self.gains is None else self.gains[:, order][:, :, of_state],
+        )
+
+    def _recorded(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of what may have been recorded beside the trajectory."""
+        frames, joints = self.joint_pos.shape
+        steps, coordinates = frames - 1, 6 + joints
+        return {
+            "velocity": (frames, coordinates),
+            "target": (steps, joints),
+            "torque": (steps, joints),
+            "foot_force": (steps, 2, 3),
+            "gains": (steps, joints, 2 * coordinates),
+        }
 
     def __repr__(self) -> str:
         end = "" if self.terminated_at is None else f", terminated at {self.terminated_at}"

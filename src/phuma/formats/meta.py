@@ -33,6 +33,10 @@ ROBOT_MOTION = Object({
 """Schema of a robot motion's meta; its report may say more than is used here"""
 
 
+ROLLOUT = Object({"report": Object(others=ANYTHING)})
+"""Schema of a rollout's meta; its report may say anything"""
+
+
 def robot_name(text: str) -> str:
     """Return the name of a file's robot, which is a folder's name and leads nowhere else."""
     if not text.isprintable() or set(text) & set("/\\") or text in ("", ".", ".."):

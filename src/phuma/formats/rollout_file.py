@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 
 from phuma.core.rollout import Rollout
 from phuma.errors import PhumaError, ReadError
-from phuma.formats.meta import robot_name
+from phuma.formats.meta import ROLLOUT, read_meta, robot_name
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 
 FORMAT = "phuma-rollout"
-VERSION = 2
+VERSION = 3
+"""The version of the format; 2 renamed `rate` to `fps`, 3 added what may have been recorded beside the trajectory."""
 ARRAYS = ("root_pos", "root_quat", "joint_pos")
 NAMES = ("format", "version", "motion", "robot", "joint_names", "fps", "terminated_at", *ARRAYS)
 RATE = "rate"
 """The name of `fps` in version 1."""
+RECORDED = ("velocity", "target", "torque", "foot_force", "gains")
+"""The names of arrays that only some rollouts have."""
+META = "meta"
+"""The name of the text that holds the report, where there is one."""
 FAULT = "fault"
 """The name of the text that only rollouts of faulty policies have."""
 NEVER = -1
@@ -45,7 +51,10 @@ def save_rollout(path: str | Path, rollout: Rollout) -> None:
         "fps": np.array(rollout.fps),
         "terminated_at": np.array(NEVER if rollout.terminated_at is None else rollout.terminated_at),
     }
-    arrays = {name: getattr(rollout, name).astype(np.float32) for name in ARRAYS}
+    if rollout.report:
+        texts[META] = json.dumps({"report": rollout.report}, sort_keys=True)
+    recorded = [name for name in RECORDED if getattr(rollout, name) is not None]
+    arrays = {name: getattr(rollout, name).astype(np.float32) for name in (*ARRAYS, *recorded)}
     save_npz(path, texts | numbers | arrays | {"joint_names": np.array(rollout.joint_names)})
 
 
@@ -54,7 +63,8 @@ def load_rollout(path: str | Path) -> Rollout:
     probe = Probe(Path(path))
     if not is_rollout(probe):
         raise ReadError(path, f"is not a rollout ({FORMAT}), which has the arrays {', '.join(NAMES)}")
-    data = load_npz(path, [*_names(probe), *([FAULT] if FAULT in probe.arrays else [])])
+    more = [name for name in (*RECORDED, META, FAULT) if name in probe.arrays]
+    data = load_npz(path, [*_names(probe), *more])
     try:
         if str(data["format"]) != FORMAT:
             raise PhumaError(f"is of format {str(data['format'])!r}; expected {FORMAT!r}")
@@ -70,6 +80,8 @@ def load_rollout(path: str | Path) -> Rollout:
             motion=str(data["motion"]),
             terminated_at=None if int(data["terminated_at"]) == NEVER else int(data["terminated_at"]),
             fault=str(data[FAULT]) if FAULT in data else None,
+            report=read_meta(str(data[META]), path, ROLLOUT)["report"] if META in data else {},
+            **{name: data[name] for name in RECORDED if name in data},
         )
     except PhumaError as e:
         raise ReadError(path, str(e)) from None

@@ -14,11 +14,11 @@ from phuma.dataset.dataset import Dataset, Entry
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import judge, summarise
 from phuma.learning.deploy.policy import Policy, PolicyInfo
-from phuma.learning.env.events import EventsCfg
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import START, roll_out
 from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
 SPLITS = ("train", "test")

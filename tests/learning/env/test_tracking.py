@@ -11,10 +11,10 @@ pytest.importorskip("mujoco")
 pytest.importorskip("numba")
 
 from phuma.core import rotations as rot
-from phuma.learning.env import events as d
+from phuma.sim import events as d
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.context import action_scale
-from phuma.learning.env.events import EventsCfg
+from phuma.sim.events import EventsCfg
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import terminations
 from phuma.learning.env.tracking import TrackingEnv

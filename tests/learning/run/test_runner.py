@@ -16,7 +16,7 @@ import torch
 from phuma.core import rotations as rot
 from phuma.errors import PhumaError
 from phuma.learning.algorithms.ppo import advantages
-from phuma.learning.env import events
+from phuma.sim import events
 from phuma.learning.nets.weights import load_weights
 from phuma.learning.run import runner as runner_module
 from phuma.learning.run.folder import RunFolder, run_info

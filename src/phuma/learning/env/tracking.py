@@ -9,13 +9,13 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like, namespace, to_numpy
-from phuma.learning.env import events
 from phuma.learning.env.context import Context, constants_of
-from phuma.learning.env.events import EventsCfg
 from phuma.learning.env.observation import Observation, Observer
 from phuma.learning.env.task import Task
 from phuma.learning.motions.references import References
 from phuma.robots.robot import Robot
+from phuma.sim import events
+from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.state import State

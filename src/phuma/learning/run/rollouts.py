@@ -11,10 +11,10 @@ from phuma.core.rotations import Array
 from phuma.core.tensors import to_numpy
 from phuma.core.trajectory import split_qpos
 from phuma.learning.deploy.policy import Policy
-from phuma.learning.env.events import EventsCfg
 from phuma.learning.env.tracking import TrackingEnv
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.references import expand
+from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
 

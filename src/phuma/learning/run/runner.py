@@ -15,7 +15,6 @@ from phuma.core.tensors import to_numpy
 from phuma.errors import PhumaError
 from phuma.learning.algorithms.algorithm import Outcome
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.env.events import EventsCfg
 from phuma.learning.env.observation import Observation
 from phuma.learning.env.tracking import TrackingEnv
 from phuma.learning.motions.library import MotionLibrary
@@ -25,6 +24,7 @@ from phuma.learning.nets.actor_critic import Actor
 from phuma.learning.nets.weights import all_finite, load_weights, weights_of
 from phuma.learning.recipes.recipe import RunCfg, recipe_named
 from phuma.learning.run.random_state import restore_rng, rng_state
+from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.randomization import Randomization, draw_randomization

@@ -11,7 +11,7 @@ pytest.importorskip("mujoco")
 
 from phuma.core import rotations as rot
 from phuma.core.tensors import to_numpy
-from phuma.learning.env import events as d
+from phuma.sim import events as d
 from phuma.sim.state import State
 from tests.learning.sample_states import any_states, as_tensors
 

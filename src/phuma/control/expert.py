@@ -1,0 +1,110 @@
+"""Perform a motion under physics: the cheapest way first, then more effort where that is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from phuma.control.cost import CostCfg
+from phuma.control.dynamics import Dynamics, State
+from phuma.control.guide import Guide
+from phuma.control.receding import Done, Horizon, follow_plans, follow_regulator
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory, split_qpos
+from phuma.robots.kinematics import key_body_positions
+from phuma.robots.robot import Robot
+from phuma.sim.mujoco_cpu import unreported
+
+RUNGS: dict[str, Callable[[Guide, Done], Done]] = {
+    "regulator": follow_regulator,
+    "short plans": partial(follow_plans, horizon=Horizon(window=20, committed=4, iterations=1)),
+    "plans": partial(follow_plans, horizon=Horizon(window=25, committed=2, iterations=1)),
+    "plans of 3 iterations": partial(follow_plans, horizon=Horizon(window=25, committed=2, iterations=3)),
+    "long plans": partial(follow_plans, horizon=Horizon(window=40, committed=2, iterations=3)),
+}
+"""Ways to go on with a motion after some of it is done, by what they are called, the cheapest first"""
+EFFORTS = {"quick": 2, "normal": 4, "thorough": 5}
+"""Number of ways that are tried at most, by the effort's name"""
+ASTRAY, BACK = 0.06, 50
+"""Deviation in m from which on an attempt is done anew, and the steps before it from where"""
+WITHIN, ON_AVERAGE = 0.15, 0.05
+"""Deviations in m, the greatest and the mean over time, below which no other way is tried"""
+
+
+@dataclass(frozen=True, eq=False)
+class Attempt:
+    """What an expert did, to the end or to where it lost the motion."""
+
+    way: str
+    """Name of one of the `RUNGS`"""
+    targets: Array
+    """(T - 1, N) rad in single precision, what the joints' controllers aimed at, step by step"""
+    qpos: Array
+    """(T, 7 + N) states in MuJoCo's coordinates"""
+    qvel: Array
+    """(T, 6 + N)"""
+    deviation: Array
+    """(T,) m, mean distance of the key bodies from the reference's"""
+    whole: bool
+    """Whether the motion's end was reached"""
+
+    @property
+    def good(self) -> bool:
+        """Return whether there is nothing to gain by trying another way."""
+        return self.whole and self.deviation.max() < WITHIN and self.deviation.mean() < ON_AVERAGE
+
+    @property
+    def kept(self) -> int:
+        """Return the number of steps that another attempt need not do anew."""
+        astray = np.flatnonzero(self.deviation > ASTRAY)
+        return max(0, (int(astray[0]) if len(astray) else len(self.targets)) - BACK)
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        """Return a number that is greater the better the attempt."""
+        worst = float(self.deviation.max())
+        return (len(self.deviation), worst < WITHIN, worst < 0.5, -float(self.deviation.mean()))
+
+
+def perform(
+    motion: Trajectory, robot: Robot, effort: str = "normal", threads: int = 1, cfg: CostCfg | None = None
+) -> Attempt:
+    """Return the best of the attempts to perform a motion at control rate; raises FloatingPointError if the simulation
+    diverges on the motion itself."""
+    guide = Guide(Dynamics(robot, threads), motion, cfg)
+    best: Attempt | None = None
+    with unreported():
+        for way in list(RUNGS)[: EFFORTS[effort]]:
+            attempt = _attempt(way, RUNGS[way](guide, _begun(guide, best)), motion, robot)
+            if best is None or attempt.rank > best.rank:
+                best = attempt
+            if best.good:
+                break
+    assert best is not None
+    return best
+
+
+def _begun(guide: Guide, before: Attempt | None) -> Done:
+    """Return what the next attempt keeps of the one before."""
+    if before is None or not before.kept:
+        return Done([], [guide.start()])
+    states = [State(*pair) for pair in zip(before.qpos[: before.kept + 1], before.qvel[: before.kept + 1])]
+    return Done([target.astype(float) for target in before.targets[: before.kept]], states)
+
+
+def _attempt(way: str, done: Done, motion: Trajectory, robot: Robot) -> Attempt:
+    qpos, qvel = (np.stack(values) for values in zip(*done.states))
+    targets = np.array(done.targets, dtype=np.float32).reshape(-1, robot.n_joints)
+    return Attempt(way, targets, qpos, qvel, deviations(qpos, motion, robot), len(qpos) == len(motion))
+
+
+def deviations(qpos: Array, motion: Trajectory, robot: Robot) -> Array:
+    """Return (T,) m: mean distance of the key bodies at states (T, 7 + N) from the first T frames of a motion."""
+    root_pos, root_quat, joint_pos = split_qpos(qpos)
+    root_quat = root_quat / np.linalg.norm(root_quat, axis=1, keepdims=True)
+    path = Trajectory(robot.name, robot.joint_names, motion.fps, root_pos, root_quat, joint_pos)
+    wanted = key_body_positions(robot, motion.frames(slice(len(qpos))))
+    return np.linalg.norm(key_body_positions(robot, path) - wanted, axis=-1).mean(axis=-1)

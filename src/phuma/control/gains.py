@@ -1,0 +1,73 @@
+"""Feedback around a performance, and how far from it the robot still comes back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from phuma.control.cost import CostCfg, deviation_costs
+from phuma.control.dynamics import SUBSTEPS, Dynamics, State, tangent
+from phuma.control.lqr import regulate
+from phuma.core.rotations import Array
+from phuma.robots.robot import Robot
+from phuma.sim import events
+from phuma.sim.kinematics import Kinematics
+from phuma.sim.model import CONTROL_RATE
+from phuma.sim.mujoco_cpu import MujocoSimulation, unreported
+
+OFFSET = 0.2
+"""Weight of offsets of motor targets in the gains' cost: less than in planning, as nothing is planned any more"""
+BLOCK, BEYOND = 250, 50
+"""Control steps whose gains are made at a time, and those after them from which they look back"""
+
+
+def gains_along(dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array) -> Array:
+    """Return (T - 1, N, 2V) in single precision: the regulator's gains along a performance, for  target + K x  with x
+    as of `dynamics.tangent`."""
+    cfg, parts = CostCfg(offset=OFFSET), []
+    with unreported():
+        for first in range(0, len(targets), BLOCK):
+            last = min(first + BLOCK + BEYOND, len(targets))
+            steps = [dynamics.step(State(qpos[t], qvel[t]), targets[t]) for t in range(first, last)]
+            linear = dynamics.linearise([step for step in steps if step is not None])
+            costs = deviation_costs(cfg, dynamics.model, dynamics.robot, qpos[first : last + 1])
+            found = regulate(linear, costs[:-1], cfg.offset, cfg.end * costs[-1])
+            parts.append(found.gains[:BLOCK].astype(np.float32))
+    return np.concatenate(parts)
+
+
+def closed_loop(
+    robot: Robot,
+    qpos: Array,
+    qvel: Array,
+    targets: Array,
+    gains: Array,
+    rollouts: int,
+    seed: int,
+    pushes: bool = False,
+    threads: int = 1,
+) -> Array:
+    """Return (E, T, 7 + N) states of rollouts under the gains, from starts off the performance's first state by the
+    paper's whole ranges; with `pushes` robots start on it and are pushed every 1 to 3 s instead.
+
+    A rollout that diverges stays where it was.
+    """
+    rng = np.random.default_rng(seed)
+    simulation = MujocoSimulation(robot, rollouts, SUBSTEPS, threads)
+    first = np.tile(qpos[0], (rollouts, 1)), np.tile(qvel[0], (rollouts, 1))
+    simulation.restore(*first)
+    if not pushes:
+        at, speed = first
+        start = Kinematics(robot).state(at[:, :3], at[:, 3:7], speed[:, :3], speed[:, 3:6], at[:, 7:], speed[:, 6:])
+        simulation.reset(np.arange(rollouts), events.perturbed(rng, start, 1.0, robot.lower, robot.upper))
+    path, wait = [simulation.qpos.copy()], events.push_waits(rng, rollouts)
+    for t, (target, gain) in enumerate(zip(targets, gains)):
+        if pushes:
+            wait -= 1 / CONTROL_RATE
+            due = wait <= 0
+            simulation.push(*(push * due[:, None] for push in events.pushes(rng, rollouts)))
+            wait[due] = events.push_waits(rng, int(due.sum()))
+        x = tangent(State(simulation.qpos, simulation.qvel), State(qpos[t], qvel[t]))
+        simulation.step(target + x @ gain.T)
+        path.append(simulation.qpos.copy())
+    simulation.close()
+    return np.stack(path, axis=1)

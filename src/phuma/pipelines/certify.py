@@ -1,0 +1,196 @@
+"""Certify motions: a robot performs each under physics, by an expert that knows its model, and the judge decides.
+
+What is certified is possible, as the simulation shows it. What is not may be possible all the same: the certificate
+says where the expert lost the motion, and what the motion asks for there.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phuma.control.dynamics import SUBSTEPS, Dynamics
+from phuma.control.expert import EFFORTS, Attempt, deviations, perform
+from phuma.control.gains import closed_loop, gains_along
+from phuma.control.recording import replay
+from phuma.core.rollout import Rollout
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory, split_qpos
+from phuma.errors import ConfigError
+from phuma.evaluation import judge
+from phuma.evaluation.judging import SUCCESS
+from phuma.robots import Robot, load_robot
+from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
+from phuma.sim.mujoco_cpu import MujocoSimulation
+from phuma.sim.reference import at_control_rate, fault
+
+CLOSE = "success_0.15"
+ROLLOUTS = 32
+"""Number of rollouts from starts off the performance, and as many with pushes, that say how robust it is"""
+SAME = 1e-6
+"""How far, m or rad, a replay may be from what was found"""
+AT_LIMIT = 0.99
+"""Share of its limit from which on a motor counts as being at it"""
+AROUND = (25, 10)
+"""Control steps before and after the one where a motion was lost in which its demands are looked at"""
+
+
+@dataclass(frozen=True)
+class CertifyCfg:
+    """Choose how much is tried, and what is stored."""
+
+    effort: str = "normal"
+    """Effort: quick (seconds a clip), normal, or thorough"""
+    gains: bool = False
+    """Store the feedback gains too, 1.6 MB a clip"""
+
+    def __post_init__(self) -> None:
+        if self.effort not in EFFORTS:
+            raise ConfigError(f"unknown effort {self.effort!r}; there are: {', '.join(EFFORTS)}")
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What came of performing a motion."""
+
+    effort: str
+    certified: bool = False
+    """Whether it was performed to the end, within 0.15 m of the motion all the time"""
+    loosely: bool = False
+    """Whether it was performed to the end, within 0.5 m"""
+    error_mm: float | None = None
+    """Mean distance of the key bodies from the motion, as far as it was performed"""
+    torque_share: float | None = None
+    """Percent of all motors and times in which a motor was at its limit"""
+    robust_starts: float | None = None
+    """Percent of rollouts under the gains that stay within 0.5 m from starts off by the paper's ranges"""
+    robust_pushes: float | None = None
+    """The same with the paper's pushes"""
+    way: str | None = None
+    """Name of the way that performed it"""
+    reason: str | None = None
+    """Reason why it is not certified; None if it is"""
+    performance: Rollout | None = None
+    """The performance as far as it went; None if there is none"""
+    seconds: float = 0.0
+    """CPU seconds that it took; not stored, as they depend on the machine"""
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Return all that does not depend on the machine, in plain values, as files and manifests hold it."""
+        names = ("certified", "loosely", "error_mm", "torque_share", "robust_starts", "robust_pushes", "effort", "way",
+                 "reason")  # fmt: skip
+        return {name: _rounded(getattr(self, name)) for name in names}
+
+
+def certify(
+    motion: Trajectory,
+    robot: str | Path | Robot | None = None,
+    effort: str = "normal",
+    gains: bool = False,
+    threads: int = 1,
+    name: str = "",
+) -> Certificate:
+    """Perform a robot's motion under physics, whoever made it, and return what came of it.
+
+    The performance's frames are at 50 Hz; `name` is that of the motion. The result does not depend on `threads`.
+    """
+    cfg = CertifyCfg(effort, gains)
+    model = robot if isinstance(robot, Robot) else load_robot(robot or motion.robot)
+    began = time.process_time()
+    if (why := fault(motion, model)) is not None:
+        return Certificate(effort, reason=f"cannot be followed: it {why}")
+    reference = at_control_rate(motion.reordered(model.joint_names)).double()
+    try:
+        attempt = perform(reference, model, effort, threads)
+        found = _judged(attempt, reference, model, cfg, threads, name)
+    except FloatingPointError as e:
+        found = Certificate(effort, reason=str(e))
+    return replace(found, seconds=time.process_time() - began)
+
+
+def _judged(
+    attempt: Attempt, reference: Trajectory, robot: Robot, cfg: CertifyCfg, threads: int, name: str
+) -> Certificate:
+    """Return the certificate of an attempt: replayed, judged, and tried from other states."""
+    _check_replay(attempt, robot)
+    recorded = replay(robot, attempt.qpos[0], attempt.qvel[0], attempt.targets, SUBSTEPS)
+    root_pos, root_quat, joint_pos = split_qpos(recorded.qpos.astype(np.float32))
+    root_quat = root_quat / np.linalg.norm(root_quat, axis=1, keepdims=True)
+    rollout = Rollout(
+        robot.name, robot.joint_names, reference.fps, root_pos, root_quat, joint_pos, motion=name,
+        terminated_at=None if attempt.whole else len(attempt.qpos), velocity=recorded.qvel, target=attempt.targets,
+        torque=recorded.torque, foot_force=recorded.foot_force,
+    )  # fmt: skip
+    score = judge(rollout, reference, robot)
+    found = Certificate(
+        cfg.effort,
+        certified=score.failed_at[CLOSE] is None,
+        loosely=score.successful,
+        error_mm=1000 * float(attempt.deviation.mean()),
+        torque_share=_torque_share(recorded.torque, robot),
+        way=attempt.way,
+        reason=None if score.failed_at[CLOSE] is None else _why(attempt, score.failed_at, reference, robot),
+    )
+    if found.loosely:
+        path = attempt.qpos, attempt.qvel, attempt.targets
+        gains = gains_along(Dynamics(robot, threads), *path)
+        starts, pushes = (_robust(robot, path, gains, reference, pushed, threads) for pushed in (False, True))
+        found = replace(found, robust_starts=starts, robust_pushes=pushes)
+        rollout = replace(rollout, gains=gains if cfg.gains else None)
+    return replace(found, performance=replace(rollout, report=found.values))
+
+
+def _check_replay(attempt: Attempt, robot: Robot) -> None:
+    """Check that the project's own simulation does the same under the same targets, open loop."""
+    simulation = MujocoSimulation(robot, 1, SUBSTEPS, threads=1)
+    simulation.restore(attempt.qpos[:1], attempt.qvel[:1])
+    for t, target in enumerate(attempt.targets):
+        simulation.step(target[None])
+        if not np.abs(simulation.qpos[0] - attempt.qpos[t + 1]).max() < SAME:
+            raise FloatingPointError(f"does not happen again in a fresh simulation, from {t / 50:.2f} s on")
+    simulation.close()
+
+
+def _robust(
+    robot: Robot, path: tuple[Array, Array, Array], gains: Array, reference: Trajectory, pushes: bool, threads: int
+) -> float:
+    """Return the percentage of rollouts under the gains that stay within 0.5 m of the motion."""
+    rollouts = closed_loop(robot, *path, gains, ROLLOUTS, seed=0, pushes=pushes, threads=threads)
+    stayed = [bool((deviations(qpos, reference, robot) < 0.5).all()) for qpos in rollouts]
+    return 100 * float(np.mean(stayed))
+
+
+def _torque_share(torque: Array, robot: Robot) -> float | None:
+    """Return the percentage of motors and times at a limit."""
+    return 100 * float((np.abs(torque) > AT_LIMIT * robot.torque_limit).mean()) if len(torque) else None
+
+
+def _why(attempt: Attempt, failed_at: Any, reference: Trajectory, robot: Robot) -> str:
+    """Return where a motion was lost, and what it asks for there."""
+    frame = min(failed_at[CLOSE], len(attempt.deviation) - 1)
+    if not attempt.whole:
+        what = f"lost at {len(attempt.qpos) / reference.fps:.2f} s of {reference.duration:.2f} s"
+    elif failed_at[SUCCESS] is None:
+        what = (
+            f"performed, but {attempt.deviation.max():.2f} m off at {attempt.deviation.argmax() / reference.fps:.2f} s"
+        )
+    else:
+        what = f"{attempt.deviation.max():.2f} m off at {attempt.deviation.argmax() / reference.fps:.2f} s"
+    near = slice(max(0, frame - AROUND[0]), frame + AROUND[1])
+    forces = inverse_dynamics(robot, reference, derivatives(reference))
+    residual = float(np.linalg.norm(forces.residual[near, :3], axis=1).max())
+    share = np.abs(forces.torque[near]).max(axis=0) / robot.torque_limit
+    joint = int(share.argmax())
+    return (
+        f"{what}; there the motion asks for {residual:.2f} body weights that nobody gives, and for "
+        f"{100 * share[joint]:.0f} % of the torque of {robot.joint_names[joint]}"
+    )
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 4) if isinstance(value, float) else value

@@ -20,13 +20,12 @@ from phuma.sim.mujoco_cpu import unreported
 
 RUNGS: dict[str, Callable[[Guide, Done], Done]] = {
     "regulator": follow_regulator,
-    "short plans": partial(follow_plans, horizon=Horizon(window=20, committed=4, iterations=1)),
-    "plans": partial(follow_plans, horizon=Horizon(window=25, committed=2, iterations=1)),
-    "plans of 3 iterations": partial(follow_plans, horizon=Horizon(window=25, committed=2, iterations=3)),
-    "long plans": partial(follow_plans, horizon=Horizon(window=40, committed=2, iterations=3)),
+    "plans of 0.4 s": partial(follow_plans, horizon=Horizon(window=20, committed=4)),
+    "plans of 0.5 s": partial(follow_plans, horizon=Horizon(window=25, committed=2, enough=0.02)),
+    "plans of 0.8 s": partial(follow_plans, horizon=Horizon(window=40, committed=4, iterations=5, enough=0.02)),
 }
 """Ways to go on with a motion after some of it is done, by what they are called, the cheapest first"""
-EFFORTS = {"quick": 2, "normal": 4, "thorough": 5}
+EFFORTS = {"quick": 2, "normal": 3, "thorough": 4}
 """Number of ways that are tried at most, by the effort's name"""
 ASTRAY, BACK = 0.06, 50
 """Deviation in m from which on an attempt is done anew, and the steps before it from where"""

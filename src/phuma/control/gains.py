@@ -14,8 +14,6 @@ from phuma.sim.kinematics import Kinematics
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation, unreported
 
-OFFSET = 0.2
-"""Weight of offsets of motor targets in the gains' cost: less than in planning, as nothing is planned any more"""
 BLOCK, BEYOND = 250, 50
 """Control steps whose gains are made at a time, and those after them from which they look back"""
 
@@ -23,7 +21,7 @@ BLOCK, BEYOND = 250, 50
 def gains_along(dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array) -> Array:
     """Return (T - 1, N, 2V) in single precision: the regulator's gains along a performance, for  target + K x  with x
     as of `dynamics.tangent`."""
-    cfg, parts = CostCfg(offset=OFFSET), []
+    cfg, parts = CostCfg(), []
     with unreported():
         for first in range(0, len(targets), BLOCK):
             last = min(first + BLOCK + BEYOND, len(targets))

@@ -24,8 +24,6 @@ from phuma.control.lqr import eliminate
 from phuma.core.rotations import Array
 
 STEP_SIZES = (1.0, 0.5, 0.2, 0.05)
-ENOUGH = 0.01
-"""Share of the cost below which a gain ends the iterations in a window"""
 NEAR, NEAR_VELOCITY = 0.01, 0.1
 """How far a planned state may have moved for its derivatives to be used again, if the same constraints hold"""
 LOST, LOST_ROTATION = 0.5, 1.2
@@ -40,8 +38,10 @@ class Horizon:
     """Steps H that are planned ahead"""
     committed: int
     """Steps that are done before the next plan"""
-    iterations: int
+    iterations: int = 3
     """Most iterations in a window"""
+    enough: float = 0.1
+    """Share of the cost below which a gain ends the iterations"""
 
 
 class Plan(NamedTuple):
@@ -161,7 +161,7 @@ class _Receding:
             if better is None:
                 break
             gain, plan, gains = 1 - better.cost / plan.cost, better, new_gains
-            if gain < ENOUGH:
+            if gain < self.horizon.enough:
                 break
         for k, (u, x) in enumerate(zip(plan.offsets, plan.deviations)):
             t = self.now + k

@@ -22,7 +22,6 @@ from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.errors import ConfigError
 from phuma.evaluation import judge
-from phuma.evaluation.judging import SUCCESS
 from phuma.robots import Robot, load_robot
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
 from phuma.sim.mujoco_cpu import MujocoSimulation
@@ -172,15 +171,10 @@ def _torque_share(torque: Array, robot: Robot) -> float | None:
 
 def _why(attempt: Attempt, failed_at: Any, reference: Trajectory, robot: Robot) -> str:
     """Return where a motion was lost, and what it asks for there."""
-    frame = min(failed_at[CLOSE], len(attempt.deviation) - 1)
+    frame, fps = min(failed_at[CLOSE], len(attempt.deviation) - 1), reference.fps
+    what = f"performed, but {attempt.deviation.max():.2f} m off at {attempt.deviation.argmax() / fps:.2f} s"
     if not attempt.whole:
-        what = f"lost at {len(attempt.qpos) / reference.fps:.2f} s of {reference.duration:.2f} s"
-    elif failed_at[SUCCESS] is None:
-        what = (
-            f"performed, but {attempt.deviation.max():.2f} m off at {attempt.deviation.argmax() / reference.fps:.2f} s"
-        )
-    else:
-        what = f"{attempt.deviation.max():.2f} m off at {attempt.deviation.argmax() / reference.fps:.2f} s"
+        what = f"lost at {len(attempt.qpos) / fps:.2f} s of {reference.duration:.2f} s"
     near = slice(max(0, frame - AROUND[0]), frame + AROUND[1])
     forces = inverse_dynamics(robot, reference, derivatives(reference))
     residual = float(np.linalg.norm(forces.residual[near, :3], axis=1).max())

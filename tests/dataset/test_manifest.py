@@ -2,7 +2,7 @@
 
 import pytest
 
-from phuma.dataset.manifest import COLUMNS, OF_METRICS, ask, connect, open_manifest, write_manifest
+from phuma.dataset.manifest import COLUMNS, LATER, ask, connect, open_manifest, write_manifest
 from phuma.dataset.plain_question import columns_of
 from phuma.errors import ConfigError, ReadError
 
@@ -30,7 +30,7 @@ def rewritten(manifest, select):
 def test_a_manifest_from_before_a_metric_was_declared_opens_and_has_it_empty(manifest):
     with open_manifest(manifest) as database:
         assert ask(database, ASKED)[1] == [("a", 0.5, 3.0, 98.0)]
-    without = rewritten(manifest, f"* EXCLUDE ({', '.join(OF_METRICS)})")
+    without = rewritten(manifest, f"* EXCLUDE ({', '.join(LATER)})")
     with open_manifest(without) as database:
         assert ask(database, ASKED)[1] == [("a", None, None, None)]
 

@@ -40,7 +40,7 @@ Produce = Callable[[Job, Layout], list[Row]]
 """Function that does one recording: it writes its files below the layout's folders and returns its rows"""
 Runner = Callable[[Callable[[Job], "Outcome"], Sequence[Job]], Iterator[Done]]
 """Function that runs work on many jobs, in processes or on a cluster"""
-OURS = ("work", "clips", "recordings")
+OURS = ("work", "clips", "certified", "recordings")
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -221,7 +221,7 @@ def give_up(layout: Layout, job: Job, reason: str) -> Outcome:
 def clear(layout: Layout, recording: str) -> None:
     """Remove what an earlier build left: the record first, so that nothing looks whole that is not."""
     layout.record(recording).unlink(missing_ok=True)
-    for folder in layout.clips.glob("*"):
+    for folder in (*layout.clips.glob("*"), *layout.certified.glob("*")):
         _remove(folder / recording)
     people = next(n for n in count() if not layout.recording(recording, n).exists())
     for person in reversed(range(people)):  # the last first, so that those that are left are counted again
@@ -304,7 +304,7 @@ def _sweep_strays(layout: Layout) -> None:
     """Remove files of recordings that have no record: begun by a build that was killed, and not asked for since."""
     _sweep_parts(layout.root)
     known = set(layout.done())
-    for folder in layout.clips.glob("*/*"):
+    for folder in (*layout.clips.glob("*/*"), *layout.certified.glob("*/*")):
         if folder.name not in known:
             shutil.rmtree(folder, ignore_errors=True)
     for file in layout.recordings.glob("*.npz"):

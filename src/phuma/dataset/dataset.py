@@ -19,6 +19,7 @@ from phuma.io.inside import inside
 if TYPE_CHECKING:
     from phuma.core.clip import Clip
     from phuma.core.robot_motion import RobotMotion
+    from phuma.core.rollout import Rollout
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,15 @@ class Entry:
         from phuma.formats.robot_motion_file import load_robot_motion
 
         return load_robot_motion(self.path)
+
+    def performance(self) -> Rollout:
+        """Read the performance of the robot's motion under physics, as `phuma certify` stored it."""
+        from phuma.formats.rollout_file import load_rollout
+
+        if not self.row["certified_file"]:
+            why = self.row["certified_reason"] or f"was never performed; `phuma certify {self.root}` does it"
+            raise PhumaError(f"{self.id} has no performance: {why}")
+        return load_rollout(inside(self.root, self.row["certified_file"]))
 
     def human(self) -> Clip:
         """Read the human's motion, cut from the stored recording; rejected clips have it too."""

@@ -65,6 +65,11 @@ class Layout:
         return inside(self.root, "clips")
 
     @property
+    def certified(self) -> Path:
+        """Return the folder of the performances of the robot motions, if there are any."""
+        return inside(self.root, "certified")
+
+    @property
     def recordings(self) -> Path:
         """Return the folder of the curated recordings."""
         return inside(self.root, "recordings")
@@ -77,6 +82,10 @@ class Layout:
     def clip(self, robot: str, recording: str, clip: str) -> Path:
         """Return the file of a robot's motion."""
         return inside(self.root, f"clips/{robot}/{recording}/{clip}.npz")
+
+    def performance(self, robot: str, recording: str, clip: str) -> Path:
+        """Return the file of the performance of a robot's motion."""
+        return inside(self.root, f"certified/{robot}/{recording}/{clip}.npz")
 
     def recording(self, recording: str, number: int) -> Path:
         """Return the file of a person's curated recording, or of a part of a long one: they are numbered in order."""

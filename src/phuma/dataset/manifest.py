@@ -28,14 +28,20 @@ _OF_CLIP = {
 }  # fmt: skip
 _OF_RETARGETING = {"method": "VARCHAR", "flags": "VARCHAR[]", "scale": "DOUBLE", "steps": "INTEGER"}
 _SAMPLES = {name: "INTEGER" for name in SAMPLES if name not in _OF_CLIP}
+_OF_CERTIFICATE = {
+    "certified": "BOOLEAN", "certified_loosely": "BOOLEAN", "certified_error_mm": "DOUBLE",
+    "certified_torque_share": "DOUBLE", "certified_robust_starts": "DOUBLE", "certified_robust_pushes": "DOUBLE",
+    "certified_effort": "VARCHAR", "certified_way": "VARCHAR", "certified_reason": "VARCHAR",
+    "certified_file": "VARCHAR", "certified_sha256": "VARCHAR",
+}  # fmt: skip
 _OF_FILES = {
     "imported": "BOOLEAN", "file": "VARCHAR", "sha256": "VARCHAR", "human_file": "VARCHAR", "human_sha256": "VARCHAR",
     "source_sha256": "VARCHAR",
 }  # fmt: skip
 METRICS = {metric.name: metric for metric in (*CURATION, *ROBOT)}
 """Metrics of curation and retargeting, by the column's name"""
-OF_METRICS = (*METRICS, *(f"{name}_limit" for name in _CURATION))
-"""Columns that are missing in a dataset built before the metric was declared; they are empty there"""
+LATER = (*METRICS, *(f"{name}_limit" for name in _CURATION), *_OF_CERTIFICATE)
+"""Columns that are missing in a dataset built before they were declared; they are empty there"""
 COLUMNS: Mapping[str, str] = {
     **_OF_CLIP,
     **dict.fromkeys(_CURATION, "DOUBLE"),
@@ -44,6 +50,7 @@ COLUMNS: Mapping[str, str] = {
     **dict.fromkeys([metric.name for metric in (*MAIN, *BESIDE)], "DOUBLE"),
     **_SAMPLES,
     **dict.fromkeys([metric.name for metric in HUMAN], "DOUBLE"),
+    **_OF_CERTIFICATE,
     **_OF_FILES,
 }
 """Name and type of every column, in order; docs/formats/dataset.md and docs/tables/metrics.md say what each one is"""
@@ -137,14 +144,14 @@ def _bring_up_to_date(
 
     `there` are the columns of the file, of which those that are wanted were read.
     """
-    if missing := [name for name in COLUMNS if name not in there and name not in OF_METRICS]:
+    if missing := [name for name in COLUMNS if name not in there and name not in LATER]:
         raise ReadError(path, f"has no column {', '.join(missing)}")
     found = {name: kind for name, kind, *_ in database.execute("DESCRIBE manifest").fetchall()}
     for old, new in RENAMED.items():
         if old in found and new not in found:
             database.execute(f"ALTER TABLE manifest RENAME COLUMN {old} TO {new}")
             found[new] = found[old]
-    for name in [name for name in OF_METRICS if name not in found and (wanted is None or name in wanted)]:
+    for name in [name for name in LATER if name not in found and (wanted is None or name in wanted)]:
         database.execute(f"ALTER TABLE manifest ADD COLUMN {name} {COLUMNS[name]}")
     for name, kind in COLUMNS.items():
         if found.get(name, kind) != kind:

@@ -18,7 +18,7 @@ from phuma.io.json_file import read_json
 from phuma.io.schema import BOOLEAN, TEXT, ListOf, Object, OrNull, Schema, Value, between
 
 Row = dict[str, Any]
-HASHED = {"file": "sha256", "human_file": "human_sha256"}
+HASHED = {"file": "sha256", "human_file": "human_sha256", "certified_file": "certified_sha256"}
 """Columns that name a file, each with that of the file's hash"""
 
 
@@ -77,7 +77,7 @@ def _value(name: str, kind: str) -> Schema:
     return kinds[kind]
 
 
-FOLDERS = {"file": "clips/", "human_file": "recordings/"}
+FOLDERS = {"file": "clips/", "human_file": "recordings/", "certified_file": "certified/"}
 VALUES = {name: _value(name, kind) for name, kind in COLUMNS.items()}
 ROW = Object(
     {name: VALUES[name] for name in NEEDED},

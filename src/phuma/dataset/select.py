@@ -17,7 +17,7 @@ from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import COLUMNS, ask, clean_condition
-from phuma.dataset.record import file_sha256, save_record
+from phuma.dataset.record import HASHED, file_sha256, save_record
 from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.io.atomic import write_atomic
 from phuma.io.inside import inside
@@ -147,7 +147,7 @@ def _copy(source: Layout, target: Layout, chosen: set[Key], progress: Callable[[
         rows = tuple(row for row in record.rows if (row["clip"], row["robot"]) in chosen)
         if not rows:
             continue
-        for name in dict.fromkeys(row[key] for row in rows for key in ("file", "human_file") if row.get(key)):
+        for name in dict.fromkeys(row[key] for row in rows for key in HASHED if row.get(key)):
             _link(inside(source.root, name).resolve(), inside(target.root, name))
         save_record(target.record(record.id), replace(record, rows=rows))
         done += len(rows)

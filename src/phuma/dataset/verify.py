@@ -19,6 +19,7 @@ from phuma.dataset.record import Record, Row, file_sha256, load_record
 from phuma.errors import ReadError
 from phuma.formats.clip_file import load_clip
 from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.formats.rollout_file import load_rollout
 from phuma.io.inside import inside
 from phuma.io.lock import is_locked
 from phuma.robots import Robot
@@ -159,6 +160,22 @@ class _Check:
                     yield Fault(row["file"], beyond, "" if row["imported"] else redo, grave=not row["imported"])
         if problem:
             yield Fault(row["file"], problem, redo)
+        if row["certified_file"]:
+            yield from self._performance(row)
+
+    def _performance(self, row: Row) -> Iterator[Fault]:
+        """Yield the fault of the performance of a clip by a robot."""
+        name = row["certified_file"]
+        problem = self._file(name, row["certified_sha256"])
+        if not problem:
+            try:
+                rollout = load_rollout(inside(self.layout.root, name))
+                if (rollout.robot, rollout.motion) != (row["robot"], row["clip"]):
+                    problem = f"is of {rollout.motion} on {rollout.robot}; expected {row['clip']} on {row['robot']}"
+            except ReadError as e:
+                problem = e.problem
+        if problem:
+            yield Fault(name, problem, f"Run: phuma certify {shlex.quote(str(self.layout.root))} --again")
 
     def _file(self, name: str, sha256: str) -> str | None:
         """Return what is wrong with a file that the manifest names."""

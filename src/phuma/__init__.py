@@ -28,6 +28,7 @@ __all__ = [
     "RobotMotion",
     "Verdict",
     "__version__",
+    "certify",
     "curate",
     "generate",
     "load_clip",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from phuma.errors import PhumaError
     from phuma.formats.clip_file import load_clip, save_clip
     from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+    from phuma.pipelines.certify import certify
     from phuma.pipelines.retarget import retarget, robot_metrics
     from phuma.robots import load_robot
     from phuma.sources import ReadCfg, read, read_all
@@ -76,6 +78,7 @@ _HOMES = {
     "phuma.robots": ("load_robot",),
     "phuma.sources": ("ReadCfg", "read", "read_all"),
     "phuma.synth": ("generate",),
+    "phuma.pipelines.certify": ("certify",),
     "phuma.pipelines.retarget": ("retarget", "robot_metrics"),
 }
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "compare": "compare retargeting methods on your own data",
     "robot": "make a folder for your own humanoid from its model file; check one; list the built-in ones",
     "build": "turn folders of recordings into a dataset for a robot; continues where it stopped",
+    "certify": "perform clips under physics, in seconds each, and say which a robot really can perform",
     "report": "write one HTML page on a dataset, with its numbers, its filters and its worst clips",
     "status": "say how far a dataset is and what it holds",
     "verify": "check every file of a dataset: checksums, schema, finite, within the robot's limits",

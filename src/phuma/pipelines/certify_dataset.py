@@ -12,7 +12,7 @@ from phuma.dataset.amend import Runner, amend
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.record import Row, file_sha256
-from phuma.errors import ConfigError, ReadError
+from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.formats.rollout_file import save_rollout
 from phuma.io.inside import inside
@@ -86,6 +86,10 @@ def _certified(
         found = certify(motion, cached_robot(robots[row["robot"]]), cfg.effort, cfg.gains, name=row["clip"])
     except ReadError as e:
         found = Certificate(cfg.effort, reason=f"cannot be read: {e.problem}")
+    except (ConfigError, StorageError, MemoryError):
+        raise
+    except Exception as e:  # whatever it is, it must not cost the rest of a long run
+        found = Certificate(cfg.effort, reason=f"internal error, please report: {e!r}")
     return stored(found, layout, row["robot"], recording, row["clip"])
 
 

@@ -20,9 +20,9 @@ from phuma.sim.mujoco_cpu import unreported
 
 RUNGS: dict[str, Callable[[Guide, Done], Done]] = {
     "regulator": follow_regulator,
-    "plans of 0.4 s": partial(follow_plans, horizon=Horizon(window=20, committed=4)),
-    "plans of 0.5 s": partial(follow_plans, horizon=Horizon(window=25, committed=2, enough=0.02)),
-    "plans of 0.8 s": partial(follow_plans, horizon=Horizon(window=40, committed=4, iterations=5, enough=0.02)),
+    "plans": partial(follow_plans, horizon=Horizon(window=25, committed=5)),
+    "plans made often": partial(follow_plans, horizon=Horizon(window=25, committed=2, enough=0.02)),
+    "long plans": partial(follow_plans, horizon=Horizon(window=40, committed=4, iterations=5, enough=0.02)),
 }
 """Ways to go on with a motion after some of it is done, by what they are called, the cheapest first"""
 EFFORTS = {"quick": 2, "normal": 3, "thorough": 4}

@@ -16,6 +16,8 @@ from phuma.core.trajectory import Trajectory
 from phuma.robots.inverse_dynamics import derivatives
 from phuma.sim.feedforward import between, feedforward_base
 
+SUNK = 0.0005
+"""How far soles sink in under the robot, m: a reference's soles are where contacts just begin, and bear nothing there"""
 BLOCK, BEYOND = 250, 50
 """Control steps of a block, and those after it from which its regulator looks back"""
 
@@ -55,6 +57,12 @@ class Guide:
         number = min(t, self.length - 2) // BLOCK
         return self._block(number)[1][t - number * BLOCK]
 
+    def _sunk(self, t: int) -> State:
+        """Return the state of frame t with the soles so deep that they bear."""
+        qpos = self.states.qpos[t].copy()
+        qpos[2] -= SUNK
+        return State(qpos, self.states.qvel[t])
+
     def _block(self, number: int) -> tuple[Regulator, Array]:
         if number not in self._blocks:
             self._blocks = {k: block for k, block in self._blocks.items() if k == number - 1}
@@ -65,7 +73,7 @@ class Guide:
         """Return the regulator of the block that begins at a frame, and the costs of its frames."""
         last = min(first + BLOCK + BEYOND, self.length - 1)
         costs = deviation_costs(self.cfg, self.dynamics.model, self.dynamics.robot, self.states.qpos[first : last + 1])
-        steps = [self.dynamics.step(self.state(t), self.base[t + 1]) for t in range(first, last)]
+        steps = [self.dynamics.step(self._sunk(t), self.base[t + 1]) for t in range(first, last)]
         linear = self.dynamics.linearise([step for step in steps if step is not None])
         if len(linear) < len(steps):
             raise FloatingPointError("the simulation diverges on the reference itself")

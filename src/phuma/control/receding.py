@@ -26,8 +26,8 @@ from phuma.core.rotations import Array
 STEP_SIZES = (1.0, 0.5, 0.2, 0.05)
 NEAR, NEAR_VELOCITY = 0.01, 0.1
 """How far a planned state may have moved for its derivatives to be used again, if the same constraints hold"""
-LOST, LOST_ROTATION = 0.5, 1.2
-"""Distance (m) and angle (rad) of the root from its reference at which it is given up"""
+LOST, LOST_ROTATION, LOST_ANYHOW = 0.5, 1.2, 1e3
+"""Distance (m) and angle (rad) of the root from its reference at which it is given up, and the size of anything else"""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,8 @@ def follow_plans(guide: Guide, done: Done, horizon: Horizon) -> Done:
 def is_lost(state: State, reference: State) -> bool:
     """Return whether a state is so far from its reference that there is no way back."""
     x = tangent(state, reference)
-    return bool(np.linalg.norm(x[:3]) > LOST or np.linalg.norm(x[3:6]) > LOST_ROTATION)
+    far = np.linalg.norm(x[:3]) > LOST or np.linalg.norm(x[3:6]) > LOST_ROTATION
+    return bool(far or np.abs(x).max() > LOST_ANYHOW)
 
 
 class _Receding:

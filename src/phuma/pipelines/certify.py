@@ -16,6 +16,7 @@ import numpy as np
 from phuma.control.dynamics import SUBSTEPS, Dynamics
 from phuma.control.expert import EFFORTS, Attempt, deviations, perform
 from phuma.control.gains import closed_loop, gains_along
+from phuma.control.receding import LOST_ANYHOW
 from phuma.control.recording import replay
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
@@ -160,7 +161,9 @@ def _robust(
 ) -> float:
     """Return the percentage of rollouts under the gains that stay within 0.5 m of the motion."""
     rollouts = closed_loop(robot, *path, gains, ROLLOUTS, seed=0, pushes=pushes, threads=threads)
-    stayed = [bool((deviations(qpos, reference, robot) < 0.5).all()) for qpos in rollouts]
+    stayed = [
+        np.abs(qpos).max() < LOST_ANYHOW and bool((deviations(qpos, reference, robot) < 0.5).all()) for qpos in rollouts
+    ]
     return 100 * float(np.mean(stayed))
 
 

@@ -203,8 +203,8 @@ def judged(
     from phuma.evaluation import ERRORS, SHARES, judge, summarise
     from phuma.learning.deploy.policy import info_of
     from phuma.learning.deploy.torch_policy import TorchPolicy
-    from phuma.sim.events import EventsCfg
     from phuma.learning.run.rollouts import START, roll_out
+    from phuma.sim.events import EventsCfg
     from phuma.sim.mujoco_cpu import MujocoSimulation
 
     def simulation(robots: int) -> MujocoSimulation:

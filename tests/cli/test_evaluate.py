@@ -26,7 +26,6 @@ from phuma.formats.rollout_file import load_rollout
 from phuma.learning.deploy.onnx_export import export_policy
 from phuma.learning.deploy.policy import info_of
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.sim.events import EventsCfg
 from phuma.learning.env.task import Task
 from phuma.learning.motions.references import expand
 from phuma.learning.run.folder import RunFolder, run_info
@@ -34,6 +33,7 @@ from phuma.learning.run.rollouts import roll_out
 from phuma.learning.run.runner import StageRunner
 from phuma.pipelines.evaluate_policy import dataset_library, judge_rollouts, load_policy, try_out
 from phuma.robots import load_robot
+from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.cli.small_dataset import run
 from tests.cli.tracking_dataset import STAGE, STEPS, make_dataset, tiny_cfg, train_tiny

@@ -23,6 +23,7 @@ from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
 from phuma.sim.model import simulation_model
+from phuma.sim.mujoco_cpu import START
 
 SUBSTEPS = 4
 """Physics steps per control step, 5 ms each: as policies are judged"""
@@ -69,14 +70,16 @@ class Dynamics:
         model, data = self.model, self._data[0]
         target = target.astype(np.float32).astype(float)
         data.qpos, data.qvel, data.ctrl = state.qpos, state.qvel, target
-        data.qacc_warmstart, data.time = 0.0, 0.0
+        data.qacc_warmstart, data.time = 0.0, START
         inner = np.empty((SUBSTEPS, mujoco.mj_stateSize(model, WITH_WARMSTART)))
         active = []
         for k in range(SUBSTEPS):
             mujoco.mj_getState(model, data, inner[k], WITH_WARMSTART)
             mujoco.mj_step(model, data)
             active.append(data.efc_state.tobytes())
-        went_on = data.time > (SUBSTEPS - 0.5) * model.opt.timestep  # MuJoCo resets what diverges, with its clock
+        went_on = (
+            data.time > START + (SUBSTEPS - 0.5) * model.opt.timestep
+        )  # MuJoCo resets what diverges, and the clock
         if not (went_on and np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
             return None
         return Step(target, State(data.qpos.copy(), data.qvel.copy()), inner, tuple(active))

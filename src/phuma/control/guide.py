@@ -17,7 +17,7 @@ from phuma.robots.inverse_dynamics import derivatives
 from phuma.sim.feedforward import between, feedforward_base
 
 SUNK = 0.0005
-"""How far soles sink in under the robot, m: a reference's soles are where contacts just begin, and bear nothing there"""
+"""How far soles sink in under the robot, m: where a reference has its soles, contacts just begin and bear nothing"""
 BLOCK, BEYOND = 250, 50
 """Control steps of a block, and those after it from which its regulator looks back"""
 

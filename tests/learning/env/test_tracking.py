@@ -11,15 +11,15 @@ pytest.importorskip("mujoco")
 pytest.importorskip("numba")
 
 from phuma.core import rotations as rot
-from phuma.sim import events as d
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.context import action_scale
-from phuma.sim.events import EventsCfg
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import terminations
 from phuma.learning.env.tracking import TrackingEnv
 from phuma.learning.motions.references import expand
 from phuma.learning.recipes import beyondmimic
+from phuma.sim import events as d
+from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.learning.sample_motions import library, stand
 

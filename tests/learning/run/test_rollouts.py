@@ -15,10 +15,10 @@ from phuma.core import rotations as rot
 from phuma.evaluation import judge
 from phuma.learning.deploy.policy import info_of
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.sim.events import EventsCfg
 from phuma.learning.run import rollouts as rollouts_module
 from phuma.learning.run.rollouts import roll_out
 from phuma.robots import load_robot
+from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.learning.sample_motions import library, robot_motion, small_motions
 

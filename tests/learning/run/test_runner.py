@@ -16,11 +16,11 @@ import torch
 from phuma.core import rotations as rot
 from phuma.errors import PhumaError
 from phuma.learning.algorithms.ppo import advantages
-from phuma.sim import events
 from phuma.learning.nets.weights import load_weights
 from phuma.learning.run import runner as runner_module
 from phuma.learning.run.folder import RunFolder, run_info
 from phuma.learning.run.runner import Diverged, StageRunner
+from phuma.sim import events
 from tests.learning.sample_motions import library
 from tests.learning.small_nets import STAGE, small_cfg
 

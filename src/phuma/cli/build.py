@@ -10,7 +10,7 @@ import json
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,11 @@ from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.table import harmless
 from phuma.curation import CurateCfg
 from phuma.dataset.builder import Progress, Runner
+from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import Description
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
+from phuma.pipelines.certify import CertifyCfg
+from phuma.robots import cached_robot
 from phuma.runtime.process_pool import WorkerLimits
 from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg
@@ -38,6 +41,10 @@ def main(argv: Sequence[str]) -> int:
         help="g1, h1_2, or a folder with model.xml and robot.json; several are allowed (default: g1)",
     )  # fmt: skip
     parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
+    parser.add_argument(
+        "--certify", action="store_true", help="perform each kept clip under physics too, as `phuma certify DIR` does"
+    )
+    add_options(parser, CertifyCfg, ("effort",))
     parser.add_argument("--rebuild", action="store_true", help="delete what DIR holds and start anew")
     add_options(parser, BuildCfg, ("method",))
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
@@ -57,8 +64,24 @@ def main(argv: Sequence[str]) -> int:
     )
     with Bar() as bar:
         result = build_dataset(args.sources, args.out, cfg, runner(args), args.rebuild, bar)
+    undone = certified(args, {cached_robot(name).name: name for name in robots}) if args.certify else False
     print(json.dumps(dict(result.counts)) if args.json else summary(result, args.out))
-    return 1 if result.failed else 0
+    return 1 if result.failed or undone else 0
+
+
+def certified(args: Namespace, robots: Mapping[str, str]) -> bool:
+    """Perform the kept clips and return whether some could not be done; without a kept clip there is nothing to do."""
+    from phuma.cli.certify import Bar as ClipBar
+    from phuma.cli.certify import limited_runner
+    from phuma.pipelines.certify_dataset import certify_dataset
+
+    if not Dataset(args.out).rows("kept", "clip"):
+        return False
+    with ClipBar() as bar:
+        failed = certify_dataset(args.out, from_options(CertifyCfg, args), limited_runner(args), robots, progress=bar)
+    for name, reason in failed:
+        print(harmless(f"not certified: {name}: {reason}"), file=sys.stderr)
+    return bool(failed)
 
 
 def runner(args: Namespace) -> Runner:

@@ -108,7 +108,9 @@ def in_dataset(args: Namespace) -> int:
         (name,) = robots
         where = f"robot = '{name}'" + (f" AND ({where}\n)" if where else "")
     with Bar() as bar:
-        failed = certify_dataset(root, from_options(CertifyCfg, args), runner(args), robots, where, args.again, bar)
+        failed = certify_dataset(
+            root, from_options(CertifyCfg, args), limited_runner(args), robots, where, args.again, bar
+        )
     rows = Dataset(root).rows("kept AND certified_effort IS NOT NULL")
     result = {
         "dataset": str(root), "kept": len(Dataset(root).rows("kept")), "tried": len(rows),
@@ -125,12 +127,13 @@ def in_dataset(args: Namespace) -> int:
     return 1 if failed else 0
 
 
-def runner(args: Namespace) -> Runner:
+def limited_runner(args: Namespace) -> Runner:
     """Return a runner on worker processes, or on Ray if --ray is given."""
     limits = WorkerLimits(LONGEST, MEMORY)
     if args.ray is not None:
-        return partial(run_on_ray, address=args.ray or None, limits=limits, jobs=args.jobs)
-    return lambda work, items: run_all(work, items, args.jobs or os.cpu_count() or 1, limits)
+        return partial(run_on_ray, address=args.ray or None, limits=limits, jobs=getattr(args, "jobs", None))
+    jobs = getattr(args, "jobs", None) or os.cpu_count() or 1
+    return lambda work, items: run_all(work, items, jobs, limits)
 
 
 class Bar:

@@ -88,6 +88,27 @@ def test_a_motion_that_begins_in_the_floor_is_performed_or_told(g1):
     assert found.certified or found.reason
 
 
+def test_a_bundle_comes_back_from_beside_the_motion(g1, tmp_path):
+    """Each begins where it says, off the performance or pushed, follows from its own targets, and nearly all arrive."""
+    found = certify(dip(g1), g1, bundle=4, name="dip")
+    save_rollout(tmp_path / "dip.npz", found.performance)
+    bundle, performance = load_rollout(tmp_path / "dip.npz").bundle, found.performance
+    assert len(bundle) == 4
+    assert bundle.whole.sum() >= 3
+    ends = np.cumsum(bundle.frames).astype(int)
+    for n, (first, frames, end) in enumerate(zip(bundle.first.astype(int), bundle.frames.astype(int), ends)):
+        qpos, qvel = bundle.qpos[end - frames : end], bundle.qvel[end - frames : end]
+        targets = bundle.target[end - frames - n : end - n - 1]
+        assert (first == 0) == (n % 2 == 0)
+        assert np.abs(qvel[0] - performance.velocity[first]).max() > 0.01
+        simulation = MujocoSimulation(g1, 1, SUBSTEPS, threads=1)
+        simulation.restore(qpos[:1], qvel[:1])
+        for t, target in enumerate(targets):
+            simulation.step(target[None])
+            np.testing.assert_allclose(simulation.qpos[0], qpos[t + 1], atol=1e-5)
+        simulation.close()
+
+
 def test_no_such_effort():
     with pytest.raises(ConfigError, match="unknown effort 'much'; there are: quick, normal, thorough"):
         CertifyCfg("much")

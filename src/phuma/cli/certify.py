@@ -62,7 +62,7 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--where", metavar="SQL", help="of a dataset, only clips under this condition")
     parser.add_argument("--again", action="store_true", help="of a dataset, also clips that have a certificate")
-    add_options(parser, CertifyCfg, ("effort", "gains"))
+    add_options(parser, CertifyCfg, ("effort", "gains", "bundle"))
     parser.add_argument(
         "--jobs", type=int, metavar="N", help="number of worker processes (default: one for each processor)"
     )

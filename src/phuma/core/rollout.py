@@ -7,10 +7,42 @@ from dataclasses import dataclass, field, replace
 from operator import index
 from typing import Any, ClassVar
 
+import numpy as np
+
 from phuma.core.arrays import checked
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.errors import PhumaError
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """M more rollouts of the same motion from states beside it, one after the other in arrays of F frames."""
+
+    first: Array
+    """(M,) the motion's frame that each begins at"""
+    frames: Array
+    """(M,) number of frames of each; they add up to F"""
+    whole: Array
+    """(M,) 1 where the motion's end was reached, else 0"""
+    qpos: Array
+    """(F, 7 + N) root position, root quaternion wxyz, joints"""
+    qvel: Array
+    """(F, 6 + N) root linear velocity in the world, angular in the root's frame, joints"""
+    target: Array
+    """(F - M, N) rad, what the joints' controllers aimed at from each frame but a rollout's last"""
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("first", "frames", "whole"):
+            put(self, name, checked(f"bundle's {name}", getattr(self, name), (len(self.first),)))
+        frames, (_, joints) = int(self.frames.sum()), np.shape(self.target)
+        shapes = {"qpos": (frames, 7 + joints), "qvel": (frames, 6 + joints), "target": (frames - len(self), joints)}
+        for name, shape in shapes.items():
+            put(self, name, checked(f"bundle's {name}", getattr(self, name), shape))
+
+    def __len__(self) -> int:
+        return len(self.first)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +75,8 @@ class Rollout(Trajectory):
     """(T - 1, 2, 3) N in the world, of all that touches the left and the right foot, mean from frame t to t + 1"""
     gains: Array | None = None
     """(T - 1, N, 2 (6 + N)) rad per unit, change of the target by how far the state is from frame t"""
+    bundle: Bundle | None = None
+    """More rollouts of the same motion, from states beside it"""
     report: Mapping[str, Any] = field(default_factory=dict)
     """Report of how it was made and how good it is, in plain values"""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
-from phuma.core.rollout import Rollout
+from phuma.core.rollout import Bundle, Rollout
 from phuma.errors import PhumaError, ReadError
 from phuma.formats.meta import ROLLOUT, read_meta, robot_name
 from phuma.io.atomic import save_npz
@@ -23,6 +24,8 @@ RATE = "rate"
 """The name of `fps` in version 1."""
 RECORDED = ("velocity", "target", "torque", "foot_force", "gains")
 """The names of arrays that only some rollouts have."""
+BUNDLED = {f"bundle_{f.name}": f.name for f in fields(Bundle)}
+"""The names of the arrays of a bundle, each with the name of its field."""
 META = "meta"
 """The name of the text that holds the report, where there is one."""
 FAULT = "fault"
@@ -55,6 +58,8 @@ def save_rollout(path: str | Path, rollout: Rollout) -> None:
         texts[META] = json.dumps({"report": rollout.report}, sort_keys=True)
     recorded = [name for name in RECORDED if getattr(rollout, name) is not None]
     arrays = {name: getattr(rollout, name).astype(np.float32) for name in (*ARRAYS, *recorded)}
+    if rollout.bundle is not None:
+        arrays |= {name: getattr(rollout.bundle, own).astype(np.float32) for name, own in BUNDLED.items()}
     save_npz(path, texts | numbers | arrays | {"joint_names": np.array(rollout.joint_names)})
 
 
@@ -63,7 +68,7 @@ def load_rollout(path: str | Path) -> Rollout:
     probe = Probe(Path(path))
     if not is_rollout(probe):
         raise ReadError(path, f"is not a rollout ({FORMAT}), which has the arrays {', '.join(NAMES)}")
-    more = [name for name in (*RECORDED, META, FAULT) if name in probe.arrays]
+    more = [name for name in (*RECORDED, *BUNDLED, META, FAULT) if name in probe.arrays]
     data = load_npz(path, [*_names(probe), *more])
     try:
         if str(data["format"]) != FORMAT:
@@ -81,6 +86,7 @@ def load_rollout(path: str | Path) -> Rollout:
             terminated_at=None if int(data["terminated_at"]) == NEVER else int(data["terminated_at"]),
             fault=str(data[FAULT]) if FAULT in data else None,
             report=read_meta(str(data[META]), path, ROLLOUT)["report"] if META in data else {},
+            bundle=Bundle(**{own: data[name] for name, own in BUNDLED.items()}) if set(BUNDLED) <= set(data) else None,
             **{name: data[name] for name in RECORDED if name in data},
         )
     except PhumaError as e:

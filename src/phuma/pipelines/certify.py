@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from phuma.control.bundle import perform_bundle
 from phuma.control.dynamics import SUBSTEPS, Dynamics
 from phuma.control.expert import EFFORTS, Attempt, deviations, perform
 from phuma.control.gains import closed_loop, gains_along
@@ -47,10 +48,14 @@ class CertifyCfg:
     """Effort: quick (seconds a clip), normal, or thorough"""
     gains: bool = False
     """Store the feedback gains too, 1.6 MB a clip"""
+    bundle: int = 0
+    """Number of performances more, from starts that are off and after pushes, stored beside the first"""
 
     def __post_init__(self) -> None:
         if self.effort not in EFFORTS:
             raise ConfigError(f"unknown effort {self.effort!r}; there are: {', '.join(EFFORTS)}")
+        if self.bundle < 0:
+            raise ConfigError(f"a bundle of {self.bundle}; expected 0 or more")
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +97,7 @@ def certify(
     robot: str | Path | Robot | None = None,
     effort: str = "normal",
     gains: bool = False,
+    bundle: int = 0,
     threads: int = 1,
     name: str = "",
 ) -> Certificate:
@@ -99,7 +105,7 @@ def certify(
 
     The performance's frames are at 50 Hz; `name` is that of the motion. The result does not depend on `threads`.
     """
-    cfg = CertifyCfg(effort, gains)
+    cfg = CertifyCfg(effort, gains, bundle)
     model = robot if isinstance(robot, Robot) else load_robot(robot or motion.robot)
     began = time.process_time()
     if (why := fault(motion, model)) is not None:
@@ -142,6 +148,8 @@ def _judged(
         starts, pushes = (_robust(robot, path, gains, reference, pushed, threads) for pushed in (False, True))
         found = replace(found, robust_starts=starts, robust_pushes=pushes)
         rollout = replace(rollout, gains=gains if cfg.gains else None)
+    if found.loosely and cfg.bundle:
+        rollout = replace(rollout, bundle=perform_bundle(reference, robot, attempt, cfg.bundle, threads=threads))
     return replace(found, performance=replace(rollout, report=found.values))
 
 

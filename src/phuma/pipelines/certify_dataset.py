@@ -16,6 +16,7 @@ from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.formats.rollout_file import save_rollout
 from phuma.io.inside import inside
+from phuma.io.probe import Probe
 from phuma.pipelines.certify import Certificate, CertifyCfg, certify
 from phuma.robots import cached_robot
 
@@ -68,13 +69,14 @@ def is_certified(row: Row, root: Path, cfg: CertifyCfg) -> bool:
     if not row.get(FILE):
         return not row["certified"]
     path = inside(root, row[FILE])
-    return path.is_file() and file_sha256(path) == row[HASH] and (not cfg.gains or _has_gains(path, row))
+    return path.is_file() and file_sha256(path) == row[HASH] and (not row["certified_loosely"] or _holds(path, cfg))
 
 
-def _has_gains(path: Path, row: Row) -> bool:
-    from phuma.io.probe import Probe
-
-    return not row["certified_loosely"] or "gains" in Probe(path).arrays
+def _holds(path: Path, cfg: CertifyCfg) -> bool:
+    """Return whether a performance has what is asked for beside it."""
+    arrays = Probe(path).arrays
+    bundled = arrays["bundle_first"].shape[0] if "bundle_first" in arrays else 0
+    return ("gains" in arrays or not cfg.gains) and bundled >= cfg.bundle
 
 
 def _certified(
@@ -83,7 +85,7 @@ def _certified(
     """Return the columns of a row's certificate, its performance written."""
     try:
         motion = load_robot_motion(inside(layout.root, row["file"]))
-        found = certify(motion, cached_robot(robots[row["robot"]]), cfg.effort, cfg.gains, name=row["clip"])
+        found = certify(motion, cached_robot(robots[row["robot"]]), cfg.effort, cfg.gains, cfg.bundle, name=row["clip"])
     except ReadError as e:
         found = Certificate(cfg.effort, reason=f"cannot be read: {e.problem}")
     except (ConfigError, StorageError, MemoryError):

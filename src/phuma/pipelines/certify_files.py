@@ -63,7 +63,7 @@ def perform_file(
     motions = motions_in(path, robot, read_cfg, curate_cfg)
     for k, motion in enumerate(motions[:most]):
         own = f"{name}_{k}" if len(motions) > 1 else name
-        yield Performed(own, motion, certify(motion, robot, cfg.effort, cfg.gains, threads, own))
+        yield Performed(own, motion, certify(motion, robot, cfg.effort, cfg.gains, cfg.bundle, threads, own))
 
 
 def certify_file(

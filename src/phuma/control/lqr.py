@@ -2,7 +2,7 @@
 
 u_t = K_t x_t  minimises  sum_t x_t' Q_t x_t + r u_t' u_t + x_T' P_T x_T   with   x_(t+1) = A_t x_t + B_t u_t
 
-K = -(r I + B' P B)^-1 B' P A,   P <- Q + A' P (A + B K)
+K = -(r I + B' P B)^-1 B' P A,   P <- Q + (A + B K)' P (A + B K) + r K' K
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ def eliminate(
     factor = cho_factor(curvature, check_finite=False)
     solved = -cho_solve(factor, np.column_stack([bp @ a, gradient]), check_finite=False)
     gain, change = solved[:, :-1], solved[:, -1]
-    new = cost + a.T @ (value @ (a + b @ gain))
+    closed = a + b @ gain
+    new = cost + closed.T @ (value @ closed) + weight * (gain.T @ gain)  # never negative, however it is rounded
     return Elimination(gain, change, 0.5 * (new + new.T), pull + a.T @ slope + a.T @ (bp.T @ change))
 
 

@@ -114,8 +114,8 @@ def certify(
     try:
         attempt = perform(reference, model, effort, threads)
         found = _judged(attempt, reference, model, cfg, threads, name)
-    except FloatingPointError as e:
-        found = Certificate(effort, reason=str(e))
+    except (FloatingPointError, np.linalg.LinAlgError) as e:
+        found = Certificate(effort, reason=f"the simulation cannot be made linear along it: {e}")
     return replace(found, seconds=time.process_time() - began)
 
 
@@ -160,7 +160,7 @@ def _check_replay(attempt: Attempt, robot: Robot) -> None:
     for t, target in enumerate(attempt.targets):
         simulation.step(target[None])
         if not np.abs(simulation.qpos[0] - attempt.qpos[t + 1]).max() < SAME:
-            raise FloatingPointError(f"does not happen again in a fresh simulation, from {t / 50:.2f} s on")
+            raise FloatingPointError(f"it does not happen again in a fresh simulation, from {t / 50:.2f} s on")
     simulation.close()
 
 

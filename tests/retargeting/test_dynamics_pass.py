@@ -186,6 +186,7 @@ def test_soles_give_what_they_can_where_they_are_when_a_stage_begins(monkeypatch
     target, plain = problem_of(robot, clip, 8)
     plain.target.stance[4:] = 0
     x, w = _start(target, robot)[:8], weights_at(Stage(), LOSSES)
+    x[:, 2] = robot.default_height
     amounts = []
 
     def lifted(self, x, w, force):
@@ -197,8 +198,9 @@ def test_soles_give_what_they_can_where_they_are_when_a_stage_begins(monkeypatch
     monkeypatch.setattr(DynamicsProblem, "fidelity", lambda self: 100.0)
     dynamics_pass.refine(plain, robot, target.motion.fps, x, w)
     first, second = amounts
-    assert (second[:4] == first[:4]).all() and (first[:4] > 0).all(), "what is labelled bears wherever it is"
-    assert (first[4:] > 0).all() and (second[4:] == 0).all()
+    assert (first > 0).all()
+    assert (second[:4] > 0).all(), "what is labelled bears wherever it is"
+    assert (second[4:] == 0).all()
 
 
 @pytest.mark.slow

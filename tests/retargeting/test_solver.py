@@ -140,8 +140,8 @@ def test_the_gradient_of_collisions_alone(robot):
 
 
 def test_a_shoulder_stands_in_for_its_arm_while_the_body_is_solved(robot):
-    """The cost of positions by hand: pseudo-Huber of each distance, a shoulder three times in the body's block, and four
-    times as much at the ends of a clip."""
+    """The cost of positions by hand: pseudo-Huber of each distance, a shoulder three times in the body's block, all
+    four times as much at the ends of a clip."""
     clip = curated("walk", seconds=1.0)
     target = make_target(clip.motion, clip.contact, robot)
     problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)

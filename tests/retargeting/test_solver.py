@@ -165,7 +165,7 @@ def test_a_shoulder_stands_in_for_its_arm_while_the_body_is_solved(robot):
 
 
 def test_ankles_should_step_as_the_humans_do(robot):
-    """The cost by hand: squares of how far the steps of both ankles are from the human's."""
+    """The cost by hand: pseudo-Huber of how far the steps of both ankles are from the human's."""
     clip = curated("walk", seconds=1.0)
     target = make_target(clip.motion, clip.contact, robot)
     problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)
@@ -176,7 +176,8 @@ def test_ankles_should_step_as_the_humans_do(robot):
     ankles = [robot.keypoints.index(f"{side}_ankle") for side in ("left", "right")]
     apart = np.diff((place - problem.target.keypoints)[:, ankles], axis=0)
     problem.take(blocks_of(robot, collision=False)[0], x)
-    assert problem.evaluate(x, only("ankle step", 3.0)) == pytest.approx(1.5 * (apart**2).sum())
+    each = 0.03**2 * (np.sqrt(1 + (apart**2).sum(axis=-1) / 0.03**2) - 1)
+    assert problem.evaluate(x, only("ankle step", 3.0)) == pytest.approx(3.0 * each.sum())
 
 
 @pytest.mark.parametrize("method", ["physink", "physink+dynamics"])

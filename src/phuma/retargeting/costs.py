@@ -174,18 +174,17 @@ def sole_step(n, before, now, cross, runs, weight, width):
 
 
 @compiled
-def keypoint_step(t, n, before, now, cross, runs, wanted, weight):
-    """|step - step^human|^2 of a keypoint from one frame to the next, step^human = wanted[t, n] - wanted[t - 1, n].
+def keypoint_step(t, n, before, now, cross, runs, wanted, weight, width):
+    """rho(|step - step^human|) of a keypoint from one frame to the next, step^human = wanted[t, n] - wanted[t - 1, n].
 
     A sole that stands may be beside the human's. Distances count by how far rather than by their squares, so without
     this term all of it would be made up for in a single frame as soon as the sole is let go: a leap.
     """
-    cost = 0.0
+    apart = now[2][n] - before[2][n] - wanted[t, n] + wanted[t - 1, n]
+    root = np.sqrt(1 + (apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2) / width**2)
     for i in range(3):
-        r = now[2][n, i] - before[2][n, i] - wanted[t, n, i] + wanted[t - 1, n, i]
-        add_step(n, before, now, cross, runs, i, r, weight)
-        cost += 0.5 * weight * r**2
-    return cost
+        add_step(n, before, now, cross, runs, i, apart[i], weight / root)
+    return weight * width**2 * (root - 1)
 
 
 @compiled

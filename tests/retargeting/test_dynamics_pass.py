@@ -165,6 +165,7 @@ def test_the_gradient_with_forces_is_that_of_the_cost_by_finite_differences(robo
     x = _start(target, robot)[:frames]
     x = x + rng.normal(0, 0.002, x.shape)
     problem.begin(x)
+    problem.bear()
     w = weights_at(Stage(), LOSSES)
 
     def cost(x):
@@ -177,6 +178,29 @@ def test_the_gradient_with_forces_is_that_of_the_cost_by_finite_differences(robo
         way[:, problem._block.unknowns] = rng.normal(size=gradient.shape)
         slope = (cost(x + 1e-7 * way) - cost(x - 1e-7 * way)) / 2e-7
         assert slope == pytest.approx(float((gradient * way[:, problem._block.unknowns]).sum()), rel=1e-3)
+
+
+def test_soles_give_what_they_can_where_they_are_when_a_stage_begins(monkeypatch):
+    """Without a label, a corner bears only near the ground: where the first stage leaves it, not where it began."""
+    robot, clip = load_robot("g1"), curated("stand", seconds=1.0)
+    target, plain = problem_of(robot, clip, 8)
+    plain.target.stance[4:] = 0
+    x, w = _start(target, robot)[:8], weights_at(Stage(), LOSSES)
+    x[:, 2] = robot.default_height
+    amounts = []
+
+    def lifted(self, x, w, force):
+        amounts.append(self._support.amount.copy())
+        self._evaluate(x, w, force, judge=False)
+        return x + np.array([0.0, 0.0, 1.0] + [0.0] * (x.shape[1] - 3)), 1
+
+    monkeypatch.setattr(DynamicsProblem, "settle", lifted)
+    monkeypatch.setattr(DynamicsProblem, "fidelity", lambda self: 100.0)
+    dynamics_pass.refine(plain, robot, target.motion.fps, x, w)
+    first, second = amounts
+    assert (first > 0).all()
+    assert (second[:4] > 0).all(), "what is labelled bears wherever it is"
+    assert (second[4:] == 0).all()
 
 
 @pytest.mark.slow

@@ -140,7 +140,8 @@ def test_the_gradient_of_collisions_alone(robot):
 
 
 def test_a_shoulder_stands_in_for_its_arm_while_the_body_is_solved(robot):
-    """The cost of positions by hand: pseudo-Huber of each distance, a shoulder three times in the body's block."""
+    """The cost of positions by hand: pseudo-Huber of each distance, a shoulder three times in the body's block, all
+    four times as much at the ends of a clip."""
     clip = curated("walk", seconds=1.0)
     target = make_target(clip.motion, clip.contact, robot)
     problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)
@@ -151,6 +152,7 @@ def test_a_shoulder_stands_in_for_its_arm_while_the_body_is_solved(robot):
     place = point_positions(robot, keypoints, path_of(robot, x[:, :3], root, x[:, 6:]))
     distance = np.linalg.norm(place - problem.target.keypoints, axis=-1)
     each = 5.0 * width**2 * (np.sqrt(1 + (distance / width) ** 2) - 1)
+    each[[0, -1]] *= 4
     cost = dict(zip(robot.keypoints, each.sum(axis=0)))
     body, arms = blocks_of(robot, collision=False)
     problem.take(body, x)
@@ -160,6 +162,38 @@ def test_a_shoulder_stands_in_for_its_arm_while_the_body_is_solved(robot):
     problem.take(arms, x)
     far = sum(cost[f"{side}_{joint}"] for side in ("left", "right") for joint in ("elbow", "wrist"))
     assert problem.evaluate(x, w) == pytest.approx(shoulders + far)
+
+
+def test_ankles_should_step_as_the_humans_do(robot):
+    """The cost by hand: pseudo-Huber of how far the steps of both ankles are from the human's."""
+    clip = curated("walk", seconds=1.0)
+    target = make_target(clip.motion, clip.contact, robot)
+    problem = _problem(target, np.zeros((8, 4)), robot, ALL, SolveCfg(), 0, 8)
+    x = _start(target, robot)[:8] + np.random.default_rng(0).normal(0, 0.1, (8, 6 + robot.n_joints))
+    root = rot.multiply(rot.from_rotvec(x[:, 3:6]), target.root_quat[:8])
+    keypoints = points_of(robot, robot.keypoint_body, robot.keypoint_offset)
+    place = point_positions(robot, keypoints, path_of(robot, x[:, :3], root, x[:, 6:]))
+    ankles = [robot.keypoints.index(f"{side}_ankle") for side in ("left", "right")]
+    apart = np.diff((place - problem.target.keypoints)[:, ankles], axis=0)
+    problem.take(blocks_of(robot, collision=False)[0], x)
+    each = 0.03**2 * (np.sqrt(1 + (apart**2).sum(axis=-1) / 0.03**2) - 1)
+    assert problem.evaluate(x, only("ankle step", 3.0)) == pytest.approx(3.0 * each.sum())
+
+
+@pytest.mark.parametrize("method", ["physink", "physink+dynamics"])
+def test_a_sole_that_is_let_go_does_not_leap(method):
+    """A person whose right foot creeps while it counts as standing: the robot's stays, and catches up bit by bit."""
+    robot, clip = load_robot("g1"), curate(generate("stand", 3.0, 0).motion, CurateCfg(preset="dynamic"))
+    frames = len(clip.motion)
+    hip = np.interp(np.arange(frames), [20, 50], [0.0, 0.15])
+    quat = clip.motion.joint_quat.copy()
+    swing = rot.from_rotvec(np.stack([-hip, np.zeros(frames), np.zeros(frames)], axis=1))
+    quat[:, INDEX["right_hip"]] = rot.multiply(quat[:, INDEX["right_hip"]], swing)
+    ratio = np.ones((frames, 4))
+    ratio[50:, 2:] = 0.0
+    made = retarget_motion(replace(clip.motion, joint_quat=quat), FootContacts(ratio, clip.motion.fps), robot, method)
+    assert made.report["metrics"]["non_skating"] == 100.0
+    assert made.report["metrics"]["ankle_speed_ratio"] < 1.5
 
 
 def test_every_unknown_that_moves_a_point_is_solved_for_exactly_once(robot):

@@ -141,30 +141,49 @@ def sole_penetration(n, hessian, slope, pos, jac, runs, weight):
 
 
 @compiled
-def sole_step(n, before, now, cross, runs, weight, width):
-    """L_Skate: c rho(|step|) of a sole point's horizontal step from one frame to the next, c = 1 while it stands.
+def add_step(n, before, now, cross, runs, i, r, weight):
+    """Add weight (r + d)^2 / 2 of a residual r that a point's step along axis i moves by d, from one frame to the next.
 
     `before` and `now` are (hessian, slope, pos, jac) of the two frames; cross (F, F) couples them, rows of the first.
     """
-    hessian_b, slope_b, pos_b, jac_b = before
-    hessian_n, slope_n, pos_n, jac_n = now
+    hessian_b, slope_b, _, jac_b = before
+    hessian_n, slope_n, _, jac_n = now
     ranges = runs.shape[1]
-    dx, dy = pos_n[n, 0] - pos_b[n, 0], pos_n[n, 1] - pos_b[n, 1]
-    root = np.sqrt(1 + (dx**2 + dy**2) / width**2)
-    k = weight / root
     for a in range(ranges):
-        for i in range(runs[n, a, 0], runs[n, a, 1]):
-            bx, by = k * jac_b[n, 0, i], k * jac_b[n, 1, i]
-            nx, ny = k * jac_n[n, 0, i], k * jac_n[n, 1, i]
-            slope_b[i] -= bx * dx + by * dy
-            slope_n[i] += nx * dx + ny * dy
-            for b in range(a, ranges):
-                for j in range(max(i, runs[n, b, 0]), runs[n, b, 1]):
-                    hessian_b[i, j] += bx * jac_b[n, 0, j] + by * jac_b[n, 1, j]
-                    hessian_n[i, j] += nx * jac_n[n, 0, j] + ny * jac_n[n, 1, j]
-            for b in range(ranges):
-                for j in range(runs[n, b, 0], runs[n, b, 1]):
-                    cross[i, j] -= bx * jac_n[n, 0, j] + by * jac_n[n, 1, j]
+        for c in range(runs[n, a, 0], runs[n, a, 1]):
+            b, f = weight * jac_b[n, i, c], weight * jac_n[n, i, c]
+            slope_b[c] -= b * r
+            slope_n[c] += f * r
+            for e in range(a, ranges):
+                for d in range(max(c, runs[n, e, 0]), runs[n, e, 1]):
+                    hessian_b[c, d] += b * jac_b[n, i, d]
+                    hessian_n[c, d] += f * jac_n[n, i, d]
+            for e in range(ranges):
+                for d in range(runs[n, e, 0], runs[n, e, 1]):
+                    cross[c, d] -= b * jac_n[n, i, d]
+
+
+@compiled
+def sole_step(n, before, now, cross, runs, weight, width):
+    """L_Skate: c rho(|step|) of a sole point's horizontal step from one frame to the next, c = 1 while it stands."""
+    dx, dy = now[2][n, 0] - before[2][n, 0], now[2][n, 1] - before[2][n, 1]
+    root = np.sqrt(1 + (dx**2 + dy**2) / width**2)
+    add_step(n, before, now, cross, runs, 0, dx, weight / root)
+    add_step(n, before, now, cross, runs, 1, dy, weight / root)
+    return weight * width**2 * (root - 1)
+
+
+@compiled
+def keypoint_step(t, n, before, now, cross, runs, wanted, weight, width):
+    """rho(|step - step^human|) of a keypoint from one frame to the next, step^human = wanted[t, n] - wanted[t - 1, n].
+
+    A sole that stands may be beside the human's. Distances count by how far rather than by their squares, so without
+    this term all of it would be made up for in a single frame as soon as the sole is let go: a leap.
+    """
+    apart = now[2][n] - before[2][n] - wanted[t, n] + wanted[t - 1, n]
+    root = np.sqrt(1 + (apart[0] ** 2 + apart[1] ** 2 + apart[2] ** 2) / width**2)
+    for i in range(3):
+        add_step(n, before, now, cross, runs, i, apart[i], weight / root)
     return weight * width**2 * (root - 1)
 
 

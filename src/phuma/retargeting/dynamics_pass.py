@@ -61,12 +61,15 @@ class DynamicsProblem(Problem):
     fps: float
 
     def begin(self, x: Array) -> None:
-        """Begin at x (T, V): the soles that stand can give what they can where they are now."""
+        """Begin at x (T, V)."""
         self.take(whole_block(self.robot), x, reach=3)
         self._masses = masses_of(self.robot)
-        self._support = support_of(self.robot, self._masses, self._posed, self.target.stance, self.fps)
         self._trust = np.full(len(x), FIRST_TRUST)
         self._now, self._before = empty_wrenches(len(x)), empty_wrenches(len(x))
+
+    def bear(self) -> None:
+        """Let soles give what they can where they are now, in the pose that was evaluated last."""
+        self._support = support_of(self.robot, self._masses, self._posed, self.target.stance, self.fps)
 
     def fidelity(self) -> float:
         """Percent of frames that follow the target, of the pose that was evaluated last."""
@@ -166,6 +169,7 @@ def refine(clip: Problem, robot: Robot, fps: float, x: Array, w: Weights) -> Ref
     best, total = x, 0
     enough = problem.fidelity() - FIDELITY_LOST
     for force in STAGES:
+        problem.bear()  # soles that were near the ground may have risen in the stage before
         found, steps = problem.settle(best, w, force)
         total += steps
         problem.evaluate(found, w)

@@ -14,6 +14,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from phuma.retargeting.costs import SIDES, SOLES
+from phuma.robots.robot import KEYPOINTS
 from phuma.runtime.numba_cache import compiled_into_callers
 
 if TYPE_CHECKING:
@@ -33,8 +34,9 @@ SHAPES = (
 )
 """A frame t: its normal equations, what the block moves, the robot as it is posed, its capsules, and row (F,) and
 columns (F,) int to write on"""
-PAIR = ("t", "before", "now", "cross", "runs", "stance")
-"""Frames t - 1 and t, each (hessian, slope, pos, jac), and what couples them, cross (F, F), rows of the first"""
+PAIR = ("t", "before", "now", "cross", "runs", "stance", "human_keypoints")
+"""Frames t - 1 and t, each (hessian, slope, pos, jac), and what couples them, cross (F, F), rows of the first; and the
+targets"""
 SERIES = ("x", "unknowns", "size", "gradient", "band", "rest", "max_step")
 """All frames x (T, V), and which F = size unknowns of each are solved for; gradient (T F,) and band (T F, 2 F + 1),
 where band[a, d] is the matrix at row a + d and column a; the default of each unknown, rest (V,), and how far it may
@@ -58,12 +60,15 @@ class Kind:
 CONTACT = ("swing", "stance")
 FOOTING = (*CONTACT, "stiff stance")
 COORDINATE = ("pos", "rot", "joint")
+AT_ENDS = "(4.0 if t == 0 or t == len(human_keypoints) - 1 else 1.0)"
+"""How often the human counts in a frame: more at the ends of a clip, which have no neighbour on one side and would
+otherwise be bent so that accelerations are right in the frame beside them"""
 
 POINT = Kind(
     group=FRAME,
     code=("for n in keypoints:", "case = 0"),
     given={"n": "n", "wanted": "human_keypoints"},
-    share="counts[n]",
+    share=f"counts[n] * {AT_ENDS}",
 )
 """A keypoint n, which should be at wanted[t, n]; it counts as often as the block says"""
 LINK = Kind(
@@ -75,6 +80,7 @@ LINK = Kind(
         "end": "link_points[m, 1]",
         "wanted": "human_links",
     },
+    share=AT_ENDS,
 )
 """A link m between two points, which should have the direction wanted[t, m]"""
 FOOT = Kind(
@@ -111,6 +117,12 @@ STEP = Kind(
     cases=CONTACT,
 )
 """A point n of a sole from one frame to the next; it stands where it did in the first"""
+ANKLE_STEP = Kind(
+    group=PAIR,
+    code=(f"for n in {tuple(KEYPOINTS.index(f'{side}_ankle') for side in ('left', 'right'))}:", "case = 0"),
+    given={"n": "n", "wanted": "human_keypoints"},
+)
+"""An ankle n from one frame to the next, which should step as wanted[t - 1, n] to wanted[t, n]"""
 VALUE = Kind(
     group=SERIES,
     code=(
@@ -137,7 +149,7 @@ ACCELERATION = Kind(
     cases=COORDINATE,
 )
 """The second difference of an unknown over time"""
-KINDS = (POINT, LINK, FOOT, SOLE, POSE, STEP, VALUE, VELOCITY, ACCELERATION)
+KINDS = (POINT, LINK, FOOT, SOLE, POSE, STEP, ANKLE_STEP, VALUE, VELOCITY, ACCELERATION)
 """In the order in which their terms are added: the last bits of a solution depend on it"""
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from phuma.retargeting.costs import POINTS
-from phuma.retargeting.loops import FRAME, PAIR, POSE, SERIES, SHAPES, STEP, compile_loops
+from phuma.retargeting.loops import FRAME, PAIR, POSE, SERIES, SHAPES, compile_loops
 from phuma.retargeting.objective import TERMS
 from phuma.robots.kinematics import place_points, pose_bodies
 from phuma.runtime.numba_cache import compiled
@@ -21,7 +21,7 @@ add_shape_terms = compile_loops(TERMS, SHAPES)
 add_pair_terms = compile_loops(TERMS, PAIR)
 add_series_terms = compile_loops(TERMS, SERIES)
 POSE_TERMS = np.array([term.kind is POSE for term in TERMS])
-STEP_TERMS = np.array([term.kind is STEP for term in TERMS])
+PAIR_TERMS = np.array([term.kind.group is PAIR for term in TERMS])
 
 
 @compiled
@@ -124,7 +124,7 @@ def build(tree, points, capsules, block, posed, target, w, x, max_step, rest, ba
     now = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS + 1, 3, size)))
     before = (np.zeros((size, size)), np.zeros(size), np.empty((POINTS, 3)), np.zeros((POINTS + 1, 3, size)))
     shaped = np.any(w.weight[POSE_TERMS] > 0)
-    coupled = block.stands and np.any(w.weight[STEP_TERMS] > 0)
+    coupled = block.stands and np.any(w.weight[PAIR_TERMS] > 0)
     pose(tree, block.bodies, capsules, block.capsules, x, target.root_rot, posed)
     of_block = block.runs, block.keypoints, block.counts, block.links, block.stands, block.stiff
     of_target = target.keypoints, target.links, target.directions, target.feet, target.stance
@@ -139,7 +139,7 @@ def build(tree, points, capsules, block, posed, target, w, x, max_step, rest, ba
             cost += add_shape_terms(w, t, now[0], now[1], *of_pose, *of_capsules)
         if t > 0:
             if coupled:
-                cost += add_pair_terms(w, t, before, now, cross, block.runs, target.stance)
+                cost += add_pair_terms(w, t, before, now, cross, block.runs, target.stance, target.keypoints)
             _store(band, gradient, (t - 1) * size, before[0], before[1], cross, coupled)
     _store(band, gradient, (len(x) - 1) * size, now[0], now[1], cross, False)
     return cost

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from phuma.contacts.ground import vote_ground
+from phuma.contacts.regions import LIGHT, Regions, regions_of
 from phuma.contacts.support import Support, support_of
 from phuma.core.human_motion import HumanMotion
 from phuma.core.rotations import Array
 from phuma.core.smoothing import smooth
-
-LIGHT = 0.3
-"""Cutoff below which motion is kept before accelerations are taken, as a share of the frame rate (9 Hz at 30 Hz): a
-runner's bounce stays"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,3 +46,8 @@ class Evidence:
     def support(self) -> Support:
         """Return the forces, the corners of the soles and the floor on which they carry, from `light`."""
         return support_of(self.light, self.known_ground, self.band)
+
+    @cached_property
+    def regions(self) -> Regions:
+        """Return heels and toes as they are seen in a recording of at least two frames."""
+        return regions_of(self.recorded, self.support.soles.position)

@@ -15,7 +15,7 @@ from phuma.contacts.evidence import Evidence
 from phuma.contacts.force import GRAVITY
 from phuma.contacts.height import contacts_by_height
 from phuma.contacts.local_floor import common_floor, local_floor
-from phuma.contacts.regions import Regions, regions_of
+from phuma.contacts.regions import Regions
 from phuma.contacts.states import STATES, most_likely
 from phuma.contacts.support import Support
 from phuma.core.foot_contacts import FootContacts
@@ -78,7 +78,7 @@ def contacts_that_stand(evidence: Evidence) -> FootContacts:
 
 def standing(evidence: Evidence) -> Array:
     """Return (T, 4) bool: whether each region stands, in a recording of at least three frames."""
-    regions, support = regions_of(evidence), evidence.support
+    regions, support = evidence.regions, evidence.support
     height = regions.height
     found, common = _first_floor(regions, support, height, evidence.known_ground)
     bearing = _bearing_cost(regions, support, common)

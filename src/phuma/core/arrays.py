@@ -23,8 +23,9 @@ def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLik
     if not fits:
         wanted = ", ".join(map(str, shape))
         raise PhumaError(f"{name} has shape {array.shape}; expected ({wanted})")
-    where = _first(array, lambda some: ~(np.abs(some) <= LARGEST))
-    if where is not None:
+    if array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
+        where = _first(array, lambda some: ~(np.abs(some) <= LARGEST))
+        assert where is not None
         finite = "every value must be finite" if not np.isfinite(array[where]) else f"expected at most {LARGEST:g}"
         raise PhumaError(f"{name} holds {array[where]} at index {where}; {finite}")
     if array.flags.writeable and array is value:

@@ -80,6 +80,8 @@ class HumanMotion:
         """Return frames first to last - 1, as views."""
         if not 0 <= first < last <= len(self):
             raise PhumaError(f"frames {first} to {last} of a motion that has {len(self)}")
+        if last - first == len(self):
+            return self
         return replace(
             self,
             root_pos=self.root_pos[first:last],

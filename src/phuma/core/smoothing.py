@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -58,13 +59,19 @@ def low_pass(x: Array, cutoff: float, fps: float) -> Array:
     on the spectrum directly. The line from the first to the last value is taken off before, so that the spectrum's
     period has no step, and put back after: the filter passes lines unchanged.
     """
-    share = np.linspace(0.0, 1.0, len(x)).reshape(-1, *[1] * (x.ndim - 1))
+    share, gain = (a.reshape(-1, *[1] * (x.ndim - 1)) for a in _share_and_gain(len(x), cutoff, fps))
     line = x[0] + share * (x[-1] - x[0])
-    frequency = np.minimum(np.fft.rfftfreq(len(x)), 0.5 - 1e-9)  # at half the rate the tangent is infinite
-    ratio = np.tan(np.pi * frequency) / np.tan(np.pi * cutoff / fps)
-    gain = 1 / (1 + ratio ** (2 * ORDER))
-    spectrum = np.fft.rfft(x - line, axis=0) * gain.reshape(-1, *[1] * (x.ndim - 1))
+    spectrum = np.fft.rfft(x - line, axis=0) * gain
     return line + np.fft.irfft(spectrum, n=len(x), axis=0)
+
+
+@lru_cache(maxsize=8)
+def _share_and_gain(frames: int, cutoff: float, fps: float) -> tuple[Array, Array]:
+    """Return how far along the line each frame is, and the gain of each frequency: recordings are often of one
+    length."""
+    frequency = np.minimum(np.fft.rfftfreq(frames), 0.5 - 1e-9)  # at half the rate the tangent is infinite
+    ratio = np.tan(np.pi * frequency) / np.tan(np.pi * cutoff / fps)
+    return np.linspace(0.0, 1.0, frames), 1 / (1 + ratio ** (2 * ORDER))
 
 
 def _reflect(centre: Array, q: Array) -> Array:

@@ -59,14 +59,16 @@ class Curation:
     @cached_property
     def clips(self) -> tuple[Clip, ...]:
         """Return all clips, kept or not, in order of time."""
-        return tuple(
-            Clip(
-                motion=self.motion.frames(first, last),
-                contact=self.contact.frames(first, last),
-                verdict=self._judge(first, last),
-                ground=self.ground,
-            )
-            for first, last in self.spans
+        return tuple(self._clip(first, last) for first, last in self.spans)
+
+    def _clip(self, first: int, last: int) -> Clip:
+        if (first, last) == (0, len(self.motion)):
+            return self.whole
+        return Clip(
+            motion=self.motion.frames(first, last),
+            contact=self.contact.frames(first, last),
+            verdict=self._judge(first, last),
+            ground=self.ground,
         )
 
     def _judge(self, first: int, last: int) -> Verdict:
@@ -81,12 +83,12 @@ class Curation:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the recording as one piece, uncut."""
-        return self._judge(0, len(self.motion))
+        return self.whole.verdict
 
-    @property
+    @cached_property
     def whole(self) -> Clip:
         """Return the recording as one clip, uncut."""
-        return Clip(self.motion, self.contact, self.verdict, self.ground)
+        return Clip(self.motion, self.contact, self._judge(0, len(self.motion)), self.ground)
 
 
 def clip_spans(frames: int, fps: float, cfg: CurateCfg) -> list[tuple[int, int]]:

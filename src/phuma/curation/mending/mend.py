@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.contacts.evidence import Evidence
-from phuma.contacts.regions import regions_of
 from phuma.contacts.stance import FEWEST, contacts_that_stand
 from phuma.core import rotations as rot
 from phuma.core.clip import Measure
@@ -134,7 +133,7 @@ def mend(evidence: Evidence, look: Callable[[HumanMotion], Evidence]) -> Mended:
 
 def footing_of(evidence: Evidence, contact: FootContacts) -> Footing:
     """Return what a recording of at least three frames, with contacts that stand, shows of the ground."""
-    return Footing(regions_of(evidence), evidence.support.force, evidence.support.trusted, contact.mask)
+    return Footing(evidence.regions, evidence.support.force, evidence.support.trusted, contact.mask)
 
 
 def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:

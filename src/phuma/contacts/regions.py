@@ -9,6 +9,7 @@ import numpy as np
 
 from phuma.contacts.soles import corner_points
 from phuma.core.human_motion import HumanMotion
+from phuma.core.median import median
 from phuma.core.rotations import Array
 from phuma.core.skeleton import REGIONS
 from phuma.core.smoothing import smooth_positions
@@ -76,4 +77,4 @@ def recorded_noise(motion: HumanMotion, light: Array) -> float:
     recorded = motion.body.sole_positions(pose, quat, points=corner_points(motion.body))
     away = recorded - light[some]
     centres = away.reshape(len(away), len(REGIONS), -1, 3).mean(axis=2)
-    return 1.48 * float(np.median(np.abs(centres)))
+    return 1.48 * median(np.abs(centres))

@@ -47,11 +47,21 @@ def forward_kinematics(offsets: Array, root_pos: Array, joint_quat: Array) -> tu
     bones = offsets[_JOINTS[1:]].T[..., None]
     for first in range(0, len(root_pos), FRAMES):
         here = slice(first, first + FRAMES)
-        turned = _rotations(np.ascontiguousarray(joint_quat[here].transpose(2, 1, 0)[:, _JOINTS]))
+        turned = _rotations(_components(joint_quat[here].astype(float, copy=False)))
         moved = _positions(root_pos[here].T, _rotate(turned[:, _PARENTS], bones))
         rotation[here] = turned[:, _PLACES].transpose(2, 1, 0)
         position[here] = moved[:, _PLACES].transpose(2, 1, 0)
     return position, rotation
+
+
+def world_rotations(joint_quat: Array) -> Array:
+    """Return (T, 22, 4) wxyz: the rotations of the joints in the world, in the precision of the local ones."""
+    return np.ascontiguousarray(_rotations(_components(joint_quat))[:, _PLACES].transpose(2, 1, 0))
+
+
+def _components(joint_quat: Array) -> Array:
+    """Return (4, 22, T) the rotations (T, 22, 4) with their components first, joints in order of their steps."""
+    return np.ascontiguousarray(joint_quat.transpose(2, 1, 0)[:, _JOINTS])
 
 
 def _rotations(local: Array) -> Array:

@@ -46,9 +46,10 @@ def smooth_rotations(q: Array, cutoff: float, fps: float) -> Array:
     """
     q = rot.continuous(q)
     pad = _pad_frames(len(q), fps)
-    before = _reflect(q[0], q[pad:0:-1])
-    after = _reflect(q[-1], q[-2 : -pad - 2 : -1])
-    padded = rot.continuous(np.concatenate([before, q, after]))
+    beyond = np.concatenate([q[pad:0:-1], q[-2 : -pad - 2 : -1]])
+    ends = np.repeat(q[[0, -1]], pad, axis=0)
+    reflected = rot.multiply(rot.multiply(ends, rot.conjugate(beyond)), ends)
+    padded = rot.continuous(np.concatenate([reflected[:pad], q, reflected[pad:]]))
     return rot.normalize(low_pass(padded, cutoff, fps)[pad : pad + len(q)])
 
 
@@ -72,10 +73,6 @@ def _share_and_gain(frames: int, cutoff: float, fps: float) -> tuple[Array, Arra
     frequency = np.minimum(np.fft.rfftfreq(frames), 0.5 - 1e-9)  # at half the rate the tangent is infinite
     ratio = np.tan(np.pi * frequency) / np.tan(np.pi * cutoff / fps)
     return np.linspace(0.0, 1.0, frames), 1 / (1 + ratio ** (2 * ORDER))
-
-
-def _reflect(centre: Array, q: Array) -> Array:
-    return rot.multiply(rot.multiply(np.broadcast_to(centre, q.shape), rot.conjugate(q)), centre)
 
 
 def _pad_frames(frames: int, fps: float) -> int:

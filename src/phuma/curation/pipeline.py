@@ -198,7 +198,7 @@ def _curated(evidence: Evidence, cfg: CurateCfg, spans: Sequence[tuple[int, int]
         notes.append(mending.note)
     if contact is None:
         contact = CONTACTS[cfg.estimator](evidence)
-    motion = with_notes(evidence.motion.shifted(np.array([0.0, 0.0, -evidence.ground])), notes)
+    motion = with_notes(evidence.motion, notes).shifted(np.array([0.0, 0.0, -evidence.ground]))
     frames: FrameMetrics | FrameDynamics
     if cfg.preset == "dynamic":
         frames = dynamics_of(evidence)
@@ -212,6 +212,8 @@ def _curated(evidence: Evidence, cfg: CurateCfg, spans: Sequence[tuple[int, int]
 
 def with_notes(motion: HumanMotion, notes: Sequence[str]) -> HumanMotion:
     """Return a motion with what is not empty of these notes in its provenance."""
+    if not any(notes):
+        return motion
     origin = motion.provenance
     return replace(motion, provenance=replace(origin, notes=(*origin.notes, *filter(None, notes))))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from phuma.errors import ReadError
 
@@ -18,11 +18,11 @@ def inside(folder: Path, name: str) -> Path:
     Refused are names that are absolute, hold `..`, stand for the folder itself or for no file at all, and links on the
     way that lead out of the folder. The folder itself may be a link.
     """
-    plain = PurePosixPath(name)
-    if plain.is_absolute() or ".." in plain.parts or not plain.parts or "\0" in name:
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if name.startswith("/") or ".." in parts or not parts or "\0" in name:
         raise ReadError(folder, f"names a file outside of itself: {name!r}")
     path = folder / name
-    if not _meets_a_link(folder, plain.parts):
+    if not _meets_a_link(folder, parts):
         return path
     try:
         leaves = not path.resolve().is_relative_to(folder.resolve())

@@ -114,14 +114,16 @@ class Body:
         joints = np.flatnonzero(weights.any(axis=0))
         rotations = rot.to_matrix(pose.rotation[:, joints])
         for n, j in enumerate(joints.tolist()):
-            of_j = np.flatnonzero(weights[:, j])
-            local = (soles[of_j] - self.joints[j]).T
+            of_j = _slice_of(np.flatnonzero(weights[:, j]))
+            local, weight = (soles[of_j] - self.joints[j]).T, weights[of_j, j]
             for k, axis in enumerate(axes):
                 row = rotations[:, n, axis]
-                pos = row @ local + pose.position[:, j, axis, None]
+                pos = row @ local
+                pos += pose.position[:, j, axis, None]
                 if moved is not None:
                     pos += sum(row[:, i, None] * moved[:, i, of_j] for i in range(3))
-                out[:, of_j, k] += weights[of_j, j] * pos
+                pos *= weight
+                out[:, of_j, k] += pos
         return out
 
     def _pose_blend(self, joint_quat: Array, chosen: Array) -> Array | None:
@@ -149,3 +151,9 @@ class Body:
             lumbar=self.lumbar * REST_MIRROR,
             pose_dirs=dirs,
         )
+
+
+def _slice_of(numbers: Array) -> Array | slice:
+    """Return numbers (N,) in ascending order as a slice, which is fast, if they follow each other."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    return slice(first, last + 1) if last - first + 1 == len(numbers) else numbers

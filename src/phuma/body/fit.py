@@ -134,7 +134,7 @@ def fit_modes(
 
     z = np.zeros(len(prior))
     speeds = []
-    pairs, trust = np.arange(len(velocity)), np.diag(prior**-2.0)
+    pairs, trust, most = np.arange(len(velocity)), np.diag(prior**-2.0), 3 * prior
     for iteration in range(ITERATIONS + 1):
         now = velocity + slopes @ z
         squares = np.add.reduce(now * now, axis=-1)
@@ -145,7 +145,7 @@ def fit_modes(
         w = count / (STANDING_SPEED**2 + square)
         normal = np.einsum("t,tik,til->kl", w, a, a) + trust
         rhs = np.einsum("t,tik,ti->k", w, a, v - np.einsum("tik,k->ti", a, z))
-        z = np.clip(-np.linalg.solve(normal, rhs), -3 * prior, 3 * prior)
+        z = np.minimum(np.maximum(-np.linalg.solve(normal, rhs), -most), most)
     return z, speeds[0], speeds[-1]
 
 

@@ -8,6 +8,7 @@ from phuma.contacts.blocks import blocks_of
 from phuma.contacts.force import DIRECTIONS, FRICTION, GroundForce
 from phuma.contacts.states import STATES
 from phuma.core.rotations import Array
+from phuma.core.series import length
 from phuma.core.skeleton import REGIONS
 
 LEAST_HEIGHT = 0.2
@@ -32,7 +33,7 @@ def _missing(force: GroundForce, corners: Array, floor: float) -> Array:
     reach = (from_centre @ DIRECTIONS.T).reshape(len(corners), len(REGIONS), -1, len(DIRECTIONS)).max(axis=2)
     height = np.maximum(force.centre[:, 2:] - floor, LEAST_HEIGHT)
     given = np.maximum(force.vertical, 0.0)
-    push = np.linalg.norm(force.horizontal, axis=1)
+    push = length(force.horizontal)
     slipping = np.maximum(push - FRICTION * given, 0.0)
     lever, lift = force.lever(floor) @ DIRECTIONS.T, np.maximum(-force.vertical, 0.0)
     farthest = np.full((len(corners), len(STATES), len(DIRECTIONS)), -np.inf)

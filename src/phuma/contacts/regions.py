@@ -11,6 +11,7 @@ from phuma.contacts.soles import corner_points
 from phuma.core.human_motion import HumanMotion
 from phuma.core.median import median
 from phuma.core.rotations import Array
+from phuma.core.series import length, rate
 from phuma.core.skeleton import REGIONS
 from phuma.core.smoothing import smooth_positions
 
@@ -47,12 +48,12 @@ class Regions:
     @cached_property
     def velocity(self) -> Array:
         """Return (T, 4, 3) m/s: the mean velocity of each region."""
-        return np.asarray(np.gradient(self.corners.mean(axis=2), axis=0) * self.fps)
+        return rate(self.corners.mean(axis=2)) * self.fps
 
     def speed(self, floor: Array) -> Array:
         """Return (T, 4) m/s: the mean speed of each region's corners on a floor that moves at `floor` (3,) m/s."""
-        step = np.linalg.norm(np.diff(self.corners, axis=0) * self.fps - floor, axis=3).mean(axis=2)
-        across = np.linalg.norm(np.gradient(self.corners, axis=0) * self.fps - floor, axis=3).mean(axis=2)
+        step = length(np.diff(self.corners, axis=0) * self.fps - floor).mean(axis=2)
+        across = length(rate(self.corners) * self.fps - floor).mean(axis=2)
         slower = np.minimum(np.concatenate([step[:1], step]), np.concatenate([step, step[-1:]]))
         return np.asarray(across + SLOWER * np.minimum(slower - across, 0.0))
 

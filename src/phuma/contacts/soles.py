@@ -8,6 +8,7 @@ import numpy as np
 
 from phuma.core.body import Body
 from phuma.core.rotations import Array
+from phuma.core.series import length, rate
 from phuma.core.skeleton import POINTS_PER_REGION, REGIONS
 
 REACH = 0.06
@@ -52,4 +53,4 @@ class Soles:
     @staticmethod
     def of(position: Array, fps: float) -> Soles:
         """Return the soles from the corners' positions (T, 16, 3), T at least 2."""
-        return Soles(position, np.linalg.norm(np.gradient(position[..., :2], axis=0), axis=2) * fps)
+        return Soles(position, length(rate(position[..., :2])) * fps)

@@ -16,6 +16,7 @@ from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
+from phuma.core.series import length
 from phuma.core.skeleton import N_SOLE
 from phuma.core.smoothing import smooth
 from phuma.curation.config import CONTACTS, CurateCfg
@@ -220,6 +221,6 @@ def with_notes(motion: HumanMotion, notes: Sequence[str]) -> HumanMotion:
 
 def dynamics_of(evidence: Evidence) -> FrameDynamics:
     """Return what preset `dynamic` judges; its floor is where loaded soles are, not the vote of all of them."""
-    away = np.linalg.norm(evidence.recorded.root_pos - evidence.light.root_pos, axis=1)
+    away = length(evidence.recorded.root_pos - evidence.light.root_pos)
     of = evidence.support
     return frame_dynamics(of.force, of.soles, of.floor, away, evidence.recorded.fps, of.trusted)

@@ -17,6 +17,7 @@ from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.metric import quantity
 from phuma.core.rotations import Array
+from phuma.core.series import length
 from phuma.curation.mending.floating import find_lift, runs_of
 from phuma.curation.mending.footing import Footing
 from phuma.curation.mending.level import Level, find_level
@@ -67,7 +68,7 @@ class Mending:
             "mended_tilt": float(np.degrees(self.tilt)),
             "mended_drift": abs(self.rise),
             "mended_float": float(self.lift[first:last].max()),
-            "mended_slide": float(np.linalg.norm(self.slide[first:last], axis=1).max()),
+            "mended_slide": float(length(self.slide[first:last]).max()),
         }
         return tuple(Measure(metric, values[metric.name], LIMITS[metric.name]) for metric in MENDING)
 

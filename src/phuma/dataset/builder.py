@@ -221,8 +221,8 @@ def give_up(layout: Layout, job: Job, reason: str) -> Outcome:
 def clear(layout: Layout, recording: str) -> None:
     """Remove what an earlier build left: the record first, so that nothing looks whole that is not."""
     layout.record(recording).unlink(missing_ok=True)
-    for folder in layout.clips.glob("*"):
-        _remove(folder / recording)
+    for robot in os.listdir(layout.clips):
+        _remove(layout.clips / robot / recording)
     people = next(n for n in count() if not layout.recording(recording, n).exists())
     for person in reversed(range(people)):  # the last first, so that those that are left are counted again
         layout.recording(recording, person).unlink(missing_ok=True)

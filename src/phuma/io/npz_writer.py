@@ -36,7 +36,7 @@ def npy_bytes(value: NDArray[Any] | str) -> bytes:
     # In C order, as equal arrays of different layout would else be different files.
     array = np.asarray(value, order="C")
     if array.dtype.hasobject:
-        raise ValueError(f"an array of {array.dtype} can only be written with pickle")
+        raise ValueError(f"an array of {array.dtype} is only written with allow_pickle, which would be unsafe to read")
     return _header(array.dtype, array.shape) + array.tobytes()
 
 

@@ -80,7 +80,9 @@ class Body:
     def offsets(self) -> Array:
         """Return (22, 3) m: each joint from its parent at rest; the pelvis from the origin."""
         parents = np.array(PARENTS)
-        return self.joints - np.where(parents[:, None] >= 0, self.joints[parents], 0.0)
+        offsets = self.joints - np.where(parents[:, None] >= 0, self.joints[parents], 0.0)
+        offsets.flags.writeable = False
+        return offsets
 
     @cached_property
     def leg_length(self) -> float:

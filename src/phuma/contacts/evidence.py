@@ -30,6 +30,8 @@ class Evidence:
     """Height of the ground in m if the user knows it"""
     voted_ground: float | None = None
     """Height of the ground in m if this is a part of a recording that has voted for it as a whole"""
+    known_light: HumanMotion | None = None
+    """What `light` returns if it is there already"""
 
     @cached_property
     def ground(self) -> float:
@@ -40,6 +42,8 @@ class Evidence:
     @cached_property
     def light(self) -> HumanMotion:
         """Return the recording smoothed just enough to take accelerations of it."""
+        if self.known_light is not None:
+            return self.known_light
         return smooth(self.recorded, LIGHT * self.recorded.fps, LIGHT * self.recorded.fps)
 
     @cached_property

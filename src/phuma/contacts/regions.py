@@ -74,7 +74,7 @@ def recorded_noise(motion: HumanMotion, light: Array) -> float:
     noise."""
     some = slice(None, None, -(-len(motion) // SAMPLES))
     quat = motion.joint_quat[some]
-    pose = motion.body.forward(motion.root_pos[some], quat)
+    pose = motion.pose if len(quat) == len(motion) else motion.body.forward(motion.root_pos[some], quat)
     recorded = motion.body.sole_positions(pose, quat, points=corner_points(motion.body))
     away = recorded - light[some]
     centres = away.reshape(len(away), len(REGIONS), -1, 3).mean(axis=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -116,3 +117,21 @@ class HumanMotion:
             joint_quat=quat,
             provenance=replace(self.provenance, mirrored=not self.provenance.mirrored),
         )
+
+
+TOGETHER = 2048
+"""Frames of several motions up to which they are posed at once"""
+
+
+def pose_together(motions: Sequence[HumanMotion]) -> None:
+    """Pose motions of one body at once if they are short: that takes hardly longer than to pose one of them. Their
+    `pose` is then there."""
+    if sum(map(len, motions)) > TOGETHER:
+        return
+    root, quat = (np.concatenate([getattr(m, name) for m in motions]) for name in ("root_pos", "joint_quat"))
+    position, rotation = motions[0].body.forward(root, quat)
+    first = 0
+    for motion in motions:
+        own = slice(first, first + len(motion))
+        motion.__dict__["pose"] = Pose(position[own], rotation[own])  # where a cached property is kept
+        first = own.stop

@@ -11,14 +11,15 @@ import numpy as np
 from phuma.contacts.blocks import blocks_of
 from phuma.contacts.evidence import Evidence
 from phuma.contacts.ground import vote_ground
+from phuma.contacts.regions import LIGHT
 from phuma.contacts.stance import FEWEST
 from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
-from phuma.core.human_motion import HumanMotion
+from phuma.core.human_motion import HumanMotion, pose_together
 from phuma.core.series import length
 from phuma.core.skeleton import N_SOLE
-from phuma.core.smoothing import smooth
+from phuma.core.smoothing import smooth, smooth_each
 from phuma.curation.config import CONTACTS, CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
 from phuma.curation.mending import Mending, mend
@@ -170,11 +171,21 @@ def evidence_of(recorded: HumanMotion, cfg: CurateCfg, voted: float | None = Non
     """
     if len(recorded) < MIN_FRAMES:
         raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
-    motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
+    motion, light = _smoothed(recorded, cfg)
     heights = np.empty((len(motion), N_SOLE), dtype=np.float32)
     for here in blocks_of(len(motion)):
         heights[here] = motion.frames(here.start, here.stop).sole_heights()
-    return Evidence(recorded, motion, heights, cfg.band, cfg.ground, voted)
+    return Evidence(recorded, motion, heights, cfg.band, cfg.ground, voted, light)
+
+
+def _smoothed(recorded: HumanMotion, cfg: CurateCfg) -> tuple[HumanMotion, HumanMotion | None]:
+    """Return a recording smoothed as clips are, and for forces if these are looked at; posed, if it is short."""
+    of_clips = (cfg.root_cutoff, cfg.rotation_cutoff)
+    if not (cfg.mends or cfg.retime or cfg.preset == "dynamic" or cfg.estimator == "stance"):
+        return smooth(recorded, *of_clips), None
+    motion, light = smooth_each(recorded, [of_clips, (LIGHT * recorded.fps,) * 2])
+    pose_together([recorded, motion, light])
+    return motion, light
 
 
 def timed(motion: HumanMotion, evidence: Evidence, cfg: CurateCfg) -> tuple[Evidence, str]:

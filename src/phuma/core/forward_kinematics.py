@@ -6,6 +6,8 @@ a short recording takes few steps, and a long one, done in blocks, fast ones.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from phuma.core.rotations import Array
@@ -29,7 +31,7 @@ def _order() -> tuple[Array, Array, list[slice]]:
     joints = np.argsort(steps, kind="stable")
     parents = np.argsort(joints)[np.array(PARENTS)[joints[1:]]]
     ends = np.searchsorted(np.array(steps)[joints], np.arange(1, max(steps) + 2))
-    return joints, parents, [slice(int(a), int(b)) for a, b in zip(ends, ends[1:])]
+    return joints, parents, [slice(int(a), int(b)) for a, b in pairwise(ends)]
 
 
 _JOINTS, _PARENTS, _GENERATIONS = _order()

@@ -26,7 +26,6 @@ from phuma.io.lock import is_locked, locked
 Key = tuple[str, str]
 """Names of clip and robot"""
 NUMBERS = tuple(name for name, kind in COLUMNS.items() if kind in ("DOUBLE", "INTEGER"))
-SPLITS = ("train", "test")
 
 
 @dataclass(frozen=True)

@@ -179,8 +179,9 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
 
 def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
     """Do one recording as a whole: a fault of it becomes its record, a fault of the disk an exception."""
-    with at_work(Layout(root).work), without_waiting():
-        return _do_job(job, Layout(root), produce)
+    layout = Layout(root)
+    with at_work(layout.work), without_waiting():
+        return _do_job(job, layout, produce)
 
 
 def _do_job(job: Job, layout: Layout, produce: Produce) -> Outcome:

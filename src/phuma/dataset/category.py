@@ -9,6 +9,7 @@ where their thresholds come from are in docs/formats/motion_types.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -262,6 +263,7 @@ def _joint(motion: HumanMotion, name: str) -> Array:
     return motion.pose.position[:, INDEX[name]]
 
 
+@lru_cache(maxsize=1)  # several features ask for that of one motion
 def _left(motion: HumanMotion) -> Array:
     """Return (T, 3) the level direction from the right hip to the left one."""
     return _unit((_joint(motion, "left_hip") - _joint(motion, "right_hip")) * [1.0, 1.0, 0.0])

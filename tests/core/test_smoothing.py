@@ -6,7 +6,8 @@ from scipy.signal import butter, sosfiltfilt
 
 from phuma.body import open_body
 from phuma.core import rotations as rot
-from phuma.core.smoothing import low_passes, smooth_positions, smooth_rotations
+from phuma.core.smoothing import low_passes, smooth_each, smooth_positions, smooth_rotations
+from phuma.synth import generate
 from tests.motions import smooth_motion
 
 
@@ -51,3 +52,11 @@ def test_the_rotation_filter_does_not_depend_on_the_frame_or_on_signs():
     direct = rot.multiply(np.broadcast_to(turn, q.shape), smooth_rotations(q, 6.0, 30.0))
     turned = smooth_rotations(rot.multiply(np.broadcast_to(turn, q.shape), q) * signs, 6.0, 30.0)
     assert np.abs(np.abs(np.sum(direct * turned, axis=1)) - 1).max() < 1e-12
+
+
+def test_a_motion_smoothed_at_several_cutoffs_is_smoothed_at_each():
+    motion = generate("run", 3.0, 1).motion
+    cutoffs = [(3.0, 6.0), (9.0, 9.0)]
+    for found, (root, rotation) in zip(smooth_each(motion, cutoffs), cutoffs):
+        np.testing.assert_array_equal(found.root_pos, smooth_positions(motion.root_pos, root, motion.fps))
+        np.testing.assert_array_equal(found.joint_quat, smooth_rotations(motion.joint_quat, rotation, motion.fps))

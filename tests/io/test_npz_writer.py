@@ -22,6 +22,7 @@ ARRAYS = {
     "quat": RNG.normal(size=(24, 22, 4)).astype(np.float32),
     "big_endian": np.arange(5, dtype=">f8"),
     "fortran": np.asfortranarray(RNG.normal(size=(4, 5))),
+    "compressible": RNG.integers(0, 4, size=20_000),
     "long": np.zeros(100_000),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -89,6 +90,12 @@ class HumanMotion:
             joint_quat=self.joint_quat[first:last],
             provenance=replace(self.provenance, start=self.provenance.start + first / self.fps),
         )
+
+    def told(self, provenance: Provenance) -> HumanMotion:
+        """Return the same motion with another provenance; what is known of it, and checked, stays."""
+        motion = copy(self)
+        object.__setattr__(motion, "provenance", provenance)
+        return motion
 
     def cut(self, start: float | None = None, end: float | None = None) -> HumanMotion:
         """Return the part from `start` to `end` seconds; an end beyond the motion's is its end."""

@@ -227,7 +227,7 @@ def with_notes(motion: HumanMotion, notes: Sequence[str]) -> HumanMotion:
     if not any(notes):
         return motion
     origin = motion.provenance
-    return replace(motion, provenance=replace(origin, notes=(*origin.notes, *filter(None, notes))))
+    return motion.told(replace(origin, notes=(*origin.notes, *filter(None, notes))))
 
 
 def dynamics_of(evidence: Evidence) -> FrameDynamics:

@@ -169,7 +169,7 @@ def test_the_spine_rises_to_the_head_below_the_crown():
 @pytest.mark.parametrize("factor", [0.9, 1.1])
 def test_a_parameter_scales_what_it_names_and_nothing_else(name, axes, joints, factor):
     plain, changed = open_body(), open_body(OpenShape(**{name: factor}))
-    expected = plain.offsets
+    expected = plain.offsets.copy()
     expected[np.ix_(joints, axes)] *= factor
     np.testing.assert_allclose(changed.offsets, expected, atol=1e-12)
     assert np.abs(changed.offsets - plain.offsets)[joints].max(axis=1).min() > 1e-4

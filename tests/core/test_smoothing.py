@@ -6,7 +6,8 @@ from scipy.signal import butter, sosfiltfilt
 
 from phuma.body import open_body
 from phuma.core import rotations as rot
-from phuma.core.smoothing import low_pass, smooth_positions, smooth_rotations
+from phuma.core.smoothing import low_passes, smooth_each, smooth_positions, smooth_rotations
+from phuma.synth import generate
 from tests.motions import smooth_motion
 
 
@@ -24,7 +25,9 @@ def test_the_low_pass_equals_scipys_filter_run_both_ways():
     for cutoff in (3.0, 6.0):
         sections = butter(4, cutoff, fs=30.0, output="sos")
         theirs = sosfiltfilt(sections, x, axis=0, padlen=150)
-        np.testing.assert_allclose(low_pass(x, cutoff, 30.0)[120:-120], theirs[120:-120], atol=1e-5 * np.abs(x).max())
+        np.testing.assert_allclose(
+            next(low_passes(x, [cutoff], 30.0))[120:-120], theirs[120:-120], atol=1e-5 * np.abs(x).max()
+        )
 
 
 def test_half_power_lies_at_the_cutoff():
@@ -49,3 +52,11 @@ def test_the_rotation_filter_does_not_depend_on_the_frame_or_on_signs():
     direct = rot.multiply(np.broadcast_to(turn, q.shape), smooth_rotations(q, 6.0, 30.0))
     turned = smooth_rotations(rot.multiply(np.broadcast_to(turn, q.shape), q) * signs, 6.0, 30.0)
     assert np.abs(np.abs(np.sum(direct * turned, axis=1)) - 1).max() < 1e-12
+
+
+def test_a_motion_smoothed_at_several_cutoffs_is_smoothed_at_each():
+    motion = generate("run", 3.0, 1).motion
+    cutoffs = [(3.0, 6.0), (9.0, 9.0)]
+    for found, (root, rotation) in zip(smooth_each(motion, cutoffs), cutoffs):
+        np.testing.assert_array_equal(found.root_pos, smooth_positions(motion.root_pos, root, motion.fps))
+        np.testing.assert_array_equal(found.joint_quat, smooth_rotations(motion.joint_quat, rotation, motion.fps))

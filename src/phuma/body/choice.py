@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from phuma.body.fit import fit_modes, fit_open_shape
+from phuma.body.fit import Family, fit_modes, fit_open_shape
 from phuma.body.open import open_body
 from phuma.body.smplx import GENDERS
 from phuma.body.smplx import load_smplx as _load_smplx
@@ -103,7 +103,7 @@ def _fitted_body(
     k = min(FITTED_BETAS, len(space.params))
     mean = np.zeros(len(space.params))
     modes = np.eye(len(space.params))[:, :k]
-    z, before, after = fit_modes(space, mean, modes, np.full(k, BETA_PRIOR), root_pos, joint_quat, fps)
+    z, before, after = fit_modes(Family(space, mean, modes), np.full(k, BETA_PRIOR), root_pos, joint_quat, fps)
     why = "no shape in the recording" if shape.betas is None else f"{_MODEL_NAMES[shape.model]} betas are not SMPL-X's"
     found = ", ".join(f"beta{i} {v:.2f}" for i, v in enumerate(z))
     note = f"{why}: SMPL-X fitted, {found}, standing foot {100 * before:.1f} -> {100 * after:.1f} cm/s"

@@ -12,12 +12,15 @@ and w a Cauchy weight 1 / (1 + v^2 / s^2) that forgets frames in which no foot s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, cached_property
 
 import numpy as np
 
 from phuma.body.open import AVERAGE_STATURE, LEG, OPEN_SPACE, OpenShape
 from phuma.body.space import ShapeSpace
 from phuma.core import rotations as rot
+from phuma.core.forward_kinematics import world_rotations
+from phuma.core.median import median
 from phuma.core.rotations import Array
 from phuma.core.skeleton import PARENTS, POINTS_PER_REGION, REGIONS
 
@@ -53,21 +56,71 @@ def fit_open_shape(root_pos: Array, joint_quat: Array, fps: float) -> tuple[Open
 
     The recording is root_pos (T, 3) and joint_quat (T, 22, 4) wxyz, local.
     """
-    average = OpenShape().lengths()
-    # Two directions: all of the body larger, and the legs alone longer; standard deviations of a population.
-    leg_only = np.zeros(len(average))
-    leg_only[OPEN_SPACE.params.index("leg")] = LEG * AVERAGE_STATURE
-    modes = np.stack([average, leg_only], axis=1)
-    z, before, after = fit_modes(OPEN_SPACE, average, modes, np.array([0.07, 0.03]), root_pos, joint_quat, fps)
-    shape = OpenShape.from_lengths(average + modes @ z)
+    family = _open_family()
+    # Standard deviations of a population.
+    z, before, after = fit_modes(family, np.array([0.07, 0.03]), root_pos, joint_quat, fps)
+    shape = OpenShape.from_lengths(family.start + family.modes @ z)
     return shape, BodyFit(shape.stature, shape.leg, before, after)
 
 
+@cache
+def _open_family() -> Family:
+    """Return the open bodies among which is searched, in two directions: all of the body larger, and the legs alone
+    longer."""
+    average = OpenShape().lengths()
+    leg_only = np.zeros(len(average))
+    leg_only[OPEN_SPACE.params.index("leg")] = LEG * AVERAGE_STATURE
+    return Family(OPEN_SPACE, average, np.stack([average, leg_only], axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """Bodies start + modes z of a shape space; what their legs are, linear in z, is found once for all recordings."""
+
+    space: ShapeSpace
+    start: Array
+    """(S,) the shape of which z is zero"""
+    modes: Array
+    """(S, K)"""
+
+    @cached_property
+    def joints(self) -> list[int]:
+        """Return the joints that move soles and all between them and the pelvis, parents first."""
+        return _above(np.flatnonzero(self.space.sole_weights.any(axis=0)))
+
+    @cached_property
+    def _points(self) -> Array:
+        """Return (22, 3, 1 + K) m: joints at rest, and their slopes by mode."""
+        space = self.space
+        at = (space.joint_dirs @ self.start + space.joints)[..., None]
+        return np.concatenate([at, space.joint_dirs @ self.modes], axis=-1)
+
+    @cached_property
+    def bones(self) -> Array:
+        """Return (J - 1, 3, 1 + K) m: each of these joints but the pelvis from its parent at rest, with slopes."""
+        return np.stack([self._points[j] - self._points[PARENTS[j]] for j in self.joints[1:]])
+
+    @cached_property
+    def centres(self) -> list[tuple[int, int, Array, float]]:
+        """Return what makes up the centres of the regions: region, place in `joints` of the joint that it follows, its
+        centre (3, 1 + K) m from there, and the share of it that does."""
+        space, out = self.space, []
+        at = (space.sole_dirs @ self.start + space.soles)[..., None]
+        soles = np.concatenate([at, space.sole_dirs @ self.modes], axis=-1)
+        for r in range(len(REGIONS)):
+            own = slice(r * POINTS_PER_REGION, (r + 1) * POINTS_PER_REGION)
+            weights = space.sole_weights[own]
+            for i in map(int, np.flatnonzero(weights.any(axis=0))):
+                w = weights[:, i] / POINTS_PER_REGION
+                local = np.tensordot(w, soles[own] - self._points[i], axes=(0, 0))
+                out.append((r, self.joints.index(i), local, w.sum()))
+        return out
+
+
 def fit_modes(
-    space: ShapeSpace, start: Array, modes: Array, prior: Array, root_pos: Array, joint_quat: Array, fps: float
+    family: Family, prior: Array, root_pos: Array, joint_quat: Array, fps: float
 ) -> tuple[Array, float, float]:
-    """Return amounts z (K,) of the `modes` (S, K) to add to the shape `start` (S,), with slips [m/s] before and after
-    it.
+    """Return amounts z (K,) of the family's modes, with slips [m/s] before and after them.
 
     The recording is root_pos (T, 3) and joint_quat (T, 22, 4) wxyz, local; `prior` (K,) is the standard deviation of z.
     """
@@ -75,57 +128,44 @@ def fit_modes(
     if len(root_pos) <= step:
         return np.zeros(len(prior)), 0.0, 0.0
     first = np.unique(np.linspace(0, len(root_pos) - 1 - step, MAX_PAIRS).astype(int))
-    velocity, slopes = _region_velocities(space, start, modes, root_pos, joint_quat, first, step, fps / step)
+    velocity, slopes = _region_velocities(family, root_pos, joint_quat, first, step, fps / step)
     duration = len(root_pos) / fps
     count = duration / SECONDS_PER_OBSERVATION / len(first)
 
     z = np.zeros(len(prior))
     speeds = []
+    pairs, trust, most = np.arange(len(velocity)), np.diag(prior**-2.0), 3 * prior
     for iteration in range(ITERATIONS + 1):
         now = velocity + slopes @ z
-        speed = np.linalg.norm(now, axis=-1)
-        slowest = np.argmin(speed, axis=1)
-        v, a = now[np.arange(len(now)), slowest], slopes[np.arange(len(now)), slowest]
+        squares = np.add.reduce(now * now, axis=-1)
+        slowest = np.sqrt(squares).argmin(axis=1)
+        v, a, square = now[pairs, slowest], slopes[pairs, slowest], squares[pairs, slowest]
         if iteration in (0, ITERATIONS):
-            speeds.append(float(np.median(np.linalg.norm(v, axis=-1))))
-        w = count / (STANDING_SPEED**2 + np.sum(v * v, axis=-1))
-        normal = np.einsum("t,tik,til->kl", w, a, a) + np.diag(prior**-2.0)
+            speeds.append(median(np.sqrt(square)))
+        w = count / (STANDING_SPEED**2 + square)
+        normal = np.einsum("t,tik,til->kl", w, a, a) + trust
         rhs = np.einsum("t,tik,ti->k", w, a, v - np.einsum("tik,k->ti", a, z))
-        z = np.clip(-np.linalg.solve(normal, rhs), -3 * prior, 3 * prior)
+        z = np.minimum(np.maximum(-np.linalg.solve(normal, rhs), -most), most)
     return z, speeds[0], speeds[-1]
 
 
 def _region_velocities(
-    space: ShapeSpace,
-    start: Array,
-    modes: Array,
-    root_pos: Array,
-    joint_quat: Array,
-    first: Array,
-    step: int,
-    rate: float,
+    family: Family, root_pos: Array, joint_quat: Array, first: Array, step: int, rate: float
 ) -> tuple[Array, Array]:
     """Velocity (P, 4, 3) of each region's centre at each pair of frames, and its slope (P, 4, 3, K) by mode."""
     frames = np.concatenate([first, first + step])
-    points = np.concatenate([(space.joint_dirs @ start + space.joints)[..., None], space.joint_dirs @ modes], axis=-1)
-    soles = np.concatenate([(space.sole_dirs @ start + space.soles)[..., None], space.sole_dirs @ modes], axis=-1)
     # Forward kinematics is linear in the rest positions: run it once for the body and all modes, down the legs only.
-    needed = _above(np.flatnonzero(space.sole_weights.any(axis=0)))
-    rotation: dict[int, Array] = {0: joint_quat[frames, 0]}
-    position: dict[int, Array] = {0: np.zeros((len(frames), 3, points.shape[-1]))}
-    position[0][..., 0] = root_pos[frames]
-    for j in needed[1:]:
-        p = PARENTS[j]
-        position[j] = position[p] + rot.to_matrix(rotation[p]) @ (points[j] - points[p])
-        rotation[j] = rot.multiply(rotation[p], joint_quat[frames, j])
-    centres = np.zeros((len(frames), len(REGIONS), 3, points.shape[-1]))
-    for r in range(len(REGIONS)):
-        own = slice(r * POINTS_PER_REGION, (r + 1) * POINTS_PER_REGION)
-        weights = space.sole_weights[own]
-        for i in map(int, np.flatnonzero(weights.any(axis=0))):
-            w = weights[:, i] / POINTS_PER_REGION
-            local = np.tensordot(w, soles[own] - points[i], axes=(0, 0))
-            centres[:, r] += rot.to_matrix(rotation[i]) @ local + w.sum() * position[i]
+    joints = family.joints
+    rotation = rot.to_matrix(world_rotations(joint_quat[frames])[:, joints])
+    parents = [joints.index(PARENTS[j]) for j in joints[1:]]
+    bones = rotation[:, parents] @ family.bones
+    position = np.zeros((len(joints), len(frames), 3, bones.shape[-1]))
+    position[0, ..., 0] = root_pos[frames]
+    for j, parent in enumerate(parents):
+        position[j + 1] = position[parent] + bones[:, j]
+    centres = np.zeros((len(frames), len(REGIONS), 3, bones.shape[-1]))
+    for r, i, local, share in family.centres:
+        centres[:, r] += rotation[:, i] @ local + share * position[i]
     n = len(first)
     velocity = (centres[n:] - centres[:n]) * rate
     return velocity[..., 0], velocity[..., 1:]

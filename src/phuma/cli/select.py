@@ -17,7 +17,8 @@ from pathlib import Path
 from phuma.cli.options import command_parser, split_values
 from phuma.dataset.category import GROUPS, TYPES
 from phuma.dataset.describe import Description
-from phuma.dataset.select import NUMBERS, SPLITS, SelectCfg, select
+from phuma.dataset.select import NUMBERS, SelectCfg, select
+from phuma.dataset.split import SPLITS
 from phuma.errors import ConfigError
 
 

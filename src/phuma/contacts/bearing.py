@@ -8,6 +8,7 @@ from phuma.contacts.blocks import blocks_of
 from phuma.contacts.force import DIRECTIONS, FRICTION, GroundForce
 from phuma.contacts.states import STATES
 from phuma.core.rotations import Array
+from phuma.core.series import length
 from phuma.core.skeleton import REGIONS
 
 LEAST_HEIGHT = 0.2
@@ -32,12 +33,15 @@ def _missing(force: GroundForce, corners: Array, floor: float) -> Array:
     reach = (from_centre @ DIRECTIONS.T).reshape(len(corners), len(REGIONS), -1, len(DIRECTIONS)).max(axis=2)
     height = np.maximum(force.centre[:, 2:] - floor, LEAST_HEIGHT)
     given = np.maximum(force.vertical, 0.0)
-    push = np.linalg.norm(force.horizontal, axis=1)
+    push = length(force.horizontal)
     slipping = np.maximum(push - FRICTION * given, 0.0)
     lever, lift = force.lever(floor) @ DIRECTIONS.T, np.maximum(-force.vertical, 0.0)
+    farthest = np.full((len(corners), len(STATES), len(DIRECTIONS)), -np.inf)
+    for r in range(len(REGIONS)):  # a state in which region r stands is one in which it does not, and that region
+        farthest[:, 1 << r : 2 << r] = np.maximum(farthest[:, : 1 << r], reach[:, r, None])
+    beyond = lever[:, None] - given[:, None, None] * farthest[:, 1:]
+    toppling = (beyond / height[..., None]).max(axis=2)
     missing = np.empty((len(corners), len(STATES)))
     missing[:, 0] = np.hypot(force.vertical, push)
-    for s, stands in enumerate(STATES[1:], start=1):
-        beyond = lever - given[:, None] * reach[:, stands].max(axis=1)
-        missing[:, s] = np.hypot(lift, np.maximum((beyond / height).max(axis=1), slipping))
+    missing[:, 1:] = np.hypot(lift[:, None], np.maximum(toppling, slipping[:, None]))
     return missing

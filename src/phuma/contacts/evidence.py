@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from phuma.contacts.ground import vote_ground
+from phuma.contacts.regions import LIGHT, Regions, regions_of
 from phuma.contacts.support import Support, support_of
 from phuma.core.human_motion import HumanMotion
 from phuma.core.rotations import Array
 from phuma.core.smoothing import smooth
-
-LIGHT = 0.3
-"""Cutoff below which motion is kept before accelerations are taken, as a share of the frame rate (9 Hz at 30 Hz): a
-runner's bounce stays"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +30,8 @@ class Evidence:
     """Height of the ground in m if the user knows it"""
     voted_ground: float | None = None
     """Height of the ground in m if this is a part of a recording that has voted for it as a whole"""
+    known_light: HumanMotion | None = None
+    """What `light` returns if it is there already"""
 
     @cached_property
     def ground(self) -> float:
@@ -43,9 +42,16 @@ class Evidence:
     @cached_property
     def light(self) -> HumanMotion:
         """Return the recording smoothed just enough to take accelerations of it."""
+        if self.known_light is not None:
+            return self.known_light
         return smooth(self.recorded, LIGHT * self.recorded.fps, LIGHT * self.recorded.fps)
 
     @cached_property
     def support(self) -> Support:
         """Return the forces, the corners of the soles and the floor on which they carry, from `light`."""
         return support_of(self.light, self.known_ground, self.band)
+
+    @cached_property
+    def regions(self) -> Regions:
+        """Return heels and toes as they are seen in a recording of at least two frames."""
+        return regions_of(self.recorded, self.support.soles.position)

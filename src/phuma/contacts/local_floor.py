@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from phuma.core.rotations import Array
@@ -31,13 +33,21 @@ def local_floor(heights: Array, weight: Array, floor: float, fps: float) -> Arra
     (a - floor)^2 + AT_REST b^2 with k(s) = exp(-s^2 / 2), and a is returned; where nothing stands, it is the common
     `floor`.
     """
-    width = WINDOW * fps
-    s = np.arange(-int(3 * width), int(3 * width) + 1) / width
-    kernel = np.exp(-0.5 * s**2)
+    kernels = _kernels(fps)
+    half = len(kernels[0]) // 2
     one, above = weight.sum(axis=1), (weight * (heights - floor)).sum(axis=1)
 
     def around(x: Array, power: int) -> Array:
-        return np.convolve(x, kernel * (-s) ** power, mode="full")[len(s) // 2 : len(s) // 2 + len(x)]
+        return np.convolve(x, kernels[power], mode="full")[half : half + len(x)]
 
     s0, s1, s2 = around(one, 0) + AT_LEVEL, around(one, 1), around(one, 2) + AT_REST
     return np.asarray(floor + (s2 * around(above, 0) - s1 * around(above, 1)) / (s0 * s2 - s1**2))
+
+
+@lru_cache(maxsize=8)
+def _kernels(fps: float) -> tuple[Array, Array, Array]:
+    """Return k(s) (-s)^n at the frames around one, for n = 0, 1, 2."""
+    width = WINDOW * fps
+    s = np.arange(-int(3 * width), int(3 * width) + 1) / width
+    kernel = np.exp(-0.5 * s**2)
+    return kernel * (-s) ** 0, kernel * (-s) ** 1, kernel * (-s) ** 2

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from phuma.core.body import Body
 from phuma.core.rotations import Array
+from phuma.core.series import length, rate
 from phuma.core.skeleton import POINTS_PER_REGION, REGIONS
 
 REACH = 0.06
@@ -17,6 +19,7 @@ FASTEST = 1.0
 """Speed in m/s along the floor above which a sole swings"""
 
 
+@lru_cache(maxsize=8)  # several steps ask for those of one body
 def corner_points(body: Body) -> Array:
     """Return (16,) the outermost of the 88 sole points of each region: at both sides, at the back and in front."""
     found = []
@@ -24,7 +27,9 @@ def corner_points(body: Body) -> Array:
         own = slice(r * POINTS_PER_REGION, (r + 1) * POINTS_PER_REGION)
         x, z = body.soles[own, 0], body.soles[own, 2]
         found += [own.start + int(i) for i in (x.argmin(), x.argmax(), z.argmin(), z.argmax())]
-    return np.array(found)
+    corners = np.array(found)
+    corners.flags.writeable = False
+    return corners
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,4 +57,4 @@ class Soles:
     @staticmethod
     def of(position: Array, fps: float) -> Soles:
         """Return the soles from the corners' positions (T, 16, 3), T at least 2."""
-        return Soles(position, np.linalg.norm(np.gradient(position[..., :2], axis=0), axis=2) * fps)
+        return Soles(position, length(rate(position[..., :2])) * fps)

@@ -15,10 +15,11 @@ from phuma.contacts.evidence import Evidence
 from phuma.contacts.force import GRAVITY
 from phuma.contacts.height import contacts_by_height
 from phuma.contacts.local_floor import common_floor, local_floor
-from phuma.contacts.regions import Regions, regions_of
+from phuma.contacts.regions import Regions
 from phuma.contacts.states import STATES, most_likely
 from phuma.contacts.support import Support
 from phuma.core.foot_contacts import FootContacts
+from phuma.core.median import median
 from phuma.core.rotations import Array
 from phuma.core.skeleton import REGIONS
 
@@ -78,7 +79,7 @@ def contacts_that_stand(evidence: Evidence) -> FootContacts:
 
 def standing(evidence: Evidence) -> Array:
     """Return (T, 4) bool: whether each region stands, in a recording of at least three frames."""
-    regions, support = regions_of(evidence), evidence.support
+    regions, support = evidence.regions, evidence.support
     height = regions.height
     found, common = _first_floor(regions, support, height, evidence.known_ground)
     bearing = _bearing_cost(regions, support, common)
@@ -149,19 +150,19 @@ def _standing_cost(found: _Floor, regions: Regions, height: Array) -> Array:
 def _refined(found: _Floor, regions: Regions, height: Array, stands: Array, common: float, local: bool) -> _Floor:
     """Return the floor as those samples show it that stand (T, 4): medians of heights and velocities, and widths."""
     above = height - found.height[:, None]
-    offset = [float(np.median(above[on, r])) if on.any() else 0.0 for r, on in enumerate(stands.T)]
+    offset = [median(above[on, r]) if on.any() else 0.0 for r, on in enumerate(stands.T)]
     own = np.clip(offset, -OFFSET, OFFSET)
     floor = local_floor(height - own, stands.astype(float), common, regions.fps) if local else found.height
-    moves = np.append(np.median(regions.velocity[stands][:, :2], axis=0), 0.0)
-    speed = regions.speed(moves)
-    spread = 1.48 * float(np.median(np.abs(height - floor[:, None] - own)[stands]))
+    along = regions.velocity[stands]
+    speed = regions.speed(np.array([median(along[:, 0]), median(along[:, 1]), 0.0]))
+    spread = 1.48 * median(np.abs(height - floor[:, None] - own)[stands])
     widest = np.hypot(HEIGHT_WIDTH, _height_noise(regions)), np.hypot(SPEED_WIDTH, _speed_noise(regions))
     return _Floor(
         height=floor,
         offset=own,
         speed=speed,
         height_width=_between(np.hypot(spread, _height_noise(regions)), HEIGHT_WIDTHS, widest[0]),
-        speed_width=_between(OF_SPEED * float(np.median(speed[stands])), SPEED_WIDTHS, widest[1]),
+        speed_width=_between(OF_SPEED * median(speed[stands]), SPEED_WIDTHS, widest[1]),
     )
 
 

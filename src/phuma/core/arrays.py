@@ -23,8 +23,9 @@ def checked(name: str, value: Any, shape: tuple[int | str, ...], dtype: DTypeLik
     if not fits:
         wanted = ", ".join(map(str, shape))
         raise PhumaError(f"{name} has shape {array.shape}; expected ({wanted})")
-    where = _first(array, lambda some: ~(np.abs(some) <= LARGEST))
-    if where is not None:
+    if array.size and not (array.max() <= LARGEST and array.min() >= -LARGEST):
+        where = _first(array, lambda some: ~(np.abs(some) <= LARGEST))
+        assert where is not None
         finite = "every value must be finite" if not np.isfinite(array[where]) else f"expected at most {LARGEST:g}"
         raise PhumaError(f"{name} holds {array[where]} at index {where}; {finite}")
     if array.flags.writeable and array is value:
@@ -40,8 +41,10 @@ def checked_unit(
     """Return `value` as a read-only array of unit quaternions wxyz in the last axis, or raise an error that says why
     not."""
     array = checked(name, value, shape, dtype)
-    where = _first(array, lambda some: np.abs(_lengths(some) - 1) > tolerance)
-    if where is not None:
+    lengths = _lengths(array)
+    if lengths.size and not (lengths.max() - 1 <= tolerance and 1 - lengths.min() <= tolerance):
+        where = _first(array, lambda some: np.abs(_lengths(some) - 1) > tolerance)
+        assert where is not None
         length = _lengths(array[where])
         raise PhumaError(f"{name} at index {where} has length {length:.4g}; quaternions must have length 1")
     return array

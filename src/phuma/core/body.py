@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from phuma.core import rotations as rot
 from phuma.core.arrays import checked
+from phuma.core.forward_kinematics import forward_kinematics
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX, MIRROR_JOINTS, MIRROR_SOLE, N_JOINTS, N_SOLE, PARENTS
 from phuma.errors import PhumaError
@@ -17,18 +19,6 @@ from phuma.errors import PhumaError
 SPINE1 = INDEX["spine1"]
 LARGEST = 10.0  # m from the pelvis: what is larger is in other units
 REST_MIRROR = np.array([-1.0, 1.0, 1.0])
-
-
-def _generations() -> list[tuple[Array, Array]]:
-    """Return the joints that are as many steps away from the pelvis, with their parents, for 1, 2, 3 ... steps."""
-    steps = [0]
-    for parent in PARENTS[1:]:
-        steps.append(steps[parent] + 1)
-    chosen = (np.flatnonzero(np.array(steps) == n) for n in range(1, max(steps) + 1))
-    return [(joints, np.array(PARENTS)[joints]) for joints in chosen]
-
-
-GENERATIONS = _generations()
 
 
 class Pose(NamedTuple):
@@ -86,13 +76,15 @@ class Body:
     def __repr__(self) -> str:
         return f"Body({self.name}, legs {self.leg_length:.3f} m)"
 
-    @property
+    @cached_property
     def offsets(self) -> Array:
         """Return (22, 3) m: each joint from its parent at rest; the pelvis from the origin."""
         parents = np.array(PARENTS)
-        return self.joints - np.where(parents[:, None] >= 0, self.joints[parents], 0.0)
+        offsets = self.joints - np.where(parents[:, None] >= 0, self.joints[parents], 0.0)
+        offsets.flags.writeable = False
+        return offsets
 
-    @property
+    @cached_property
     def leg_length(self) -> float:
         """Return metres from hip to knee to ankle, the mean of both sides."""
         bones = np.linalg.norm(self.offsets, axis=1)
@@ -101,15 +93,7 @@ class Body:
     def forward(self, root_pos: Array, joint_quat: Array) -> Pose:
         """Return the pose by forward kinematics. root_pos (T, 3): the pelvis in the world; joint_quat (T, 22, 4):
         local, wxyz, the first one from rest axes to the world."""
-        offsets, local = self.offsets, joint_quat.swapaxes(0, 1)
-        # All joints of a generation at a time, each with its own contiguous (T, .) array: few steps, and fast ones.
-        position, rotation = np.empty((N_JOINTS, len(root_pos), 3)), np.empty((N_JOINTS, len(root_pos), 4))
-        position[0], rotation[0] = root_pos, local[0]
-        for joints, parents in GENERATIONS:
-            above = rotation[parents]
-            position[joints] = position[parents] + rot.rotate(above, offsets[joints, None])
-            rotation[joints] = rot.multiply(above, local[joints])
-        return Pose(np.ascontiguousarray(position.swapaxes(0, 1)), np.ascontiguousarray(rotation.swapaxes(0, 1)))
+        return Pose(*forward_kinematics(self.offsets, root_pos, joint_quat))
 
     def lumbar_position(self, pose: Pose) -> Array:
         """Return (T, 3) m: where SMPL-X's spine1 joint would be."""
@@ -129,16 +113,19 @@ class Body:
         soles, weights = self.soles[chosen], self.sole_weights[chosen]
         moved = self._pose_blend(joint_quat, chosen)
         out = np.zeros((len(pose.position), len(chosen), len(axes)))
-        for j in np.flatnonzero(weights.any(axis=0)):
-            of_j = np.flatnonzero(weights[:, j])
-            rotation = rot.to_matrix(pose.rotation[:, j])
-            local = (soles[of_j] - self.joints[j]).T
+        joints = np.flatnonzero(weights.any(axis=0))
+        rotations = rot.to_matrix(pose.rotation[:, joints])
+        for n, j in enumerate(joints.tolist()):
+            of_j = _slice_of(np.flatnonzero(weights[:, j]))
+            local, weight = (soles[of_j] - self.joints[j]).T, weights[of_j, j]
             for k, axis in enumerate(axes):
-                row = rotation[:, axis]
-                pos = row @ local + pose.position[:, j, axis, None]
+                row = rotations[:, n, axis]
+                pos = row @ local
+                pos += pose.position[:, j, axis, None]
                 if moved is not None:
                     pos += sum(row[:, i, None] * moved[:, i, of_j] for i in range(3))
-                out[:, of_j, k] += weights[of_j, j] * pos
+                pos *= weight
+                out[:, of_j, k] += pos
         return out
 
     def _pose_blend(self, joint_quat: Array, chosen: Array) -> Array | None:
@@ -166,3 +153,9 @@ class Body:
             lumbar=self.lumbar * REST_MIRROR,
             pose_dirs=dirs,
         )
+
+
+def _slice_of(numbers: Array) -> Array | slice:
+    """Return numbers (N,) in ascending order as a slice, which is fast, if they follow each other."""
+    first, last = int(numbers[0]), int(numbers[-1])
+    return slice(first, last + 1) if last - first + 1 == len(numbers) else numbers

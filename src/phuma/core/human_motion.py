@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -80,12 +82,20 @@ class HumanMotion:
         """Return frames first to last - 1, as views."""
         if not 0 <= first < last <= len(self):
             raise PhumaError(f"frames {first} to {last} of a motion that has {len(self)}")
+        if last - first == len(self):
+            return self
         return replace(
             self,
             root_pos=self.root_pos[first:last],
             joint_quat=self.joint_quat[first:last],
             provenance=replace(self.provenance, start=self.provenance.start + first / self.fps),
         )
+
+    def told(self, provenance: Provenance) -> HumanMotion:
+        """Return the same motion with another provenance; what is known of it, and checked, stays."""
+        motion = copy(self)
+        object.__setattr__(motion, "provenance", provenance)
+        return motion
 
     def cut(self, start: float | None = None, end: float | None = None) -> HumanMotion:
         """Return the part from `start` to `end` seconds; an end beyond the motion's is its end."""
@@ -114,3 +124,21 @@ class HumanMotion:
             joint_quat=quat,
             provenance=replace(self.provenance, mirrored=not self.provenance.mirrored),
         )
+
+
+TOGETHER = 2048
+"""Frames of several motions up to which they are posed at once"""
+
+
+def pose_together(motions: Sequence[HumanMotion]) -> None:
+    """Pose motions of one body at once if they are short: that takes hardly longer than to pose one of them. Their
+    `pose` is then there."""
+    if sum(map(len, motions)) > TOGETHER:
+        return
+    root, quat = (np.concatenate([getattr(m, name) for m in motions]) for name in ("root_pos", "joint_quat"))
+    position, rotation = motions[0].body.forward(root, quat)
+    first = 0
+    for motion in motions:
+        own = slice(first, first + len(motion))
+        motion.__dict__["pose"] = Pose(position[own], rotation[own])  # where a cached property is kept
+        first = own.stop

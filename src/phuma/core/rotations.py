@@ -194,11 +194,14 @@ def between(a: Array, b: Array) -> Array:
 
 def continuous(q: Array, axis: int = 0) -> Array:
     """Return the rotations with signs chosen so that neighbours along `axis` lie on the same half of the sphere."""
-    q = np.moveaxis(q, axis, 0)
-    flips = np.sum(q[1:] * q[:-1], axis=-1) < 0
+    q = q.swapaxes(0, axis)
+    products = q[1:] * q[:-1]  # four terms, because a sum over an axis as short as this one is slow
+    flips = products[..., 0] + products[..., 1] + products[..., 2] + products[..., 3] < 0
+    if not flips.any():
+        return q.swapaxes(0, axis)
     sign = np.ones(q.shape[:-1])
     sign[1:] = np.where(np.cumsum(flips, axis=0) % 2, -1.0, 1.0)
-    return np.moveaxis(q * sign[..., None], 0, axis)
+    return (q * sign[..., None]).swapaxes(0, axis)
 
 
 def slerp(a: Array, b: Array, t: ArrayLike) -> Array:

@@ -11,13 +11,15 @@ import numpy as np
 from phuma.contacts.blocks import blocks_of
 from phuma.contacts.evidence import Evidence
 from phuma.contacts.ground import vote_ground
+from phuma.contacts.regions import LIGHT
 from phuma.contacts.stance import FEWEST
 from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
-from phuma.core.human_motion import HumanMotion
+from phuma.core.human_motion import HumanMotion, pose_together
+from phuma.core.series import length
 from phuma.core.skeleton import N_SOLE
-from phuma.core.smoothing import smooth
+from phuma.core.smoothing import smooth, smooth_each
 from phuma.curation.config import CONTACTS, CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
 from phuma.curation.mending import Mending, mend
@@ -59,14 +61,16 @@ class Curation:
     @cached_property
     def clips(self) -> tuple[Clip, ...]:
         """Return all clips, kept or not, in order of time."""
-        return tuple(
-            Clip(
-                motion=self.motion.frames(first, last),
-                contact=self.contact.frames(first, last),
-                verdict=self._judge(first, last),
-                ground=self.ground,
-            )
-            for first, last in self.spans
+        return tuple(self._clip(first, last) for first, last in self.spans)
+
+    def _clip(self, first: int, last: int) -> Clip:
+        if (first, last) == (0, len(self.motion)):
+            return self.whole
+        return Clip(
+            motion=self.motion.frames(first, last),
+            contact=self.contact.frames(first, last),
+            verdict=self._judge(first, last),
+            ground=self.ground,
         )
 
     def _judge(self, first: int, last: int) -> Verdict:
@@ -81,12 +85,12 @@ class Curation:
     @property
     def verdict(self) -> Verdict:
         """Return the verdict on the recording as one piece, uncut."""
-        return self._judge(0, len(self.motion))
+        return self.whole.verdict
 
-    @property
+    @cached_property
     def whole(self) -> Clip:
         """Return the recording as one clip, uncut."""
-        return Clip(self.motion, self.contact, self.verdict, self.ground)
+        return Clip(self.motion, self.contact, self._judge(0, len(self.motion)), self.ground)
 
 
 def clip_spans(frames: int, fps: float, cfg: CurateCfg) -> list[tuple[int, int]]:
@@ -167,11 +171,21 @@ def evidence_of(recorded: HumanMotion, cfg: CurateCfg, voted: float | None = Non
     """
     if len(recorded) < MIN_FRAMES:
         raise PhumaError(f"{len(recorded)} frames at {cfg.rate:g} Hz; curation needs at least {MIN_FRAMES}")
-    motion = smooth(recorded, cfg.root_cutoff, cfg.rotation_cutoff)
+    motion, light = _smoothed(recorded, cfg)
     heights = np.empty((len(motion), N_SOLE), dtype=np.float32)
     for here in blocks_of(len(motion)):
         heights[here] = motion.frames(here.start, here.stop).sole_heights()
-    return Evidence(recorded, motion, heights, cfg.band, cfg.ground, voted)
+    return Evidence(recorded, motion, heights, cfg.band, cfg.ground, voted, light)
+
+
+def _smoothed(recorded: HumanMotion, cfg: CurateCfg) -> tuple[HumanMotion, HumanMotion | None]:
+    """Return a recording smoothed as clips are, and for forces if these are looked at; posed, if it is short."""
+    of_clips = (cfg.root_cutoff, cfg.rotation_cutoff)
+    if not (cfg.mends or cfg.retime or cfg.preset == "dynamic" or cfg.estimator == "stance"):
+        return smooth(recorded, *of_clips), None
+    motion, light = smooth_each(recorded, [of_clips, (LIGHT * recorded.fps,) * 2])
+    pose_together([recorded, motion, light])
+    return motion, light
 
 
 def timed(motion: HumanMotion, evidence: Evidence, cfg: CurateCfg) -> tuple[Evidence, str]:
@@ -196,7 +210,7 @@ def _curated(evidence: Evidence, cfg: CurateCfg, spans: Sequence[tuple[int, int]
         notes.append(mending.note)
     if contact is None:
         contact = CONTACTS[cfg.estimator](evidence)
-    motion = with_notes(evidence.motion.shifted(np.array([0.0, 0.0, -evidence.ground])), notes)
+    motion = with_notes(evidence.motion, notes).shifted(np.array([0.0, 0.0, -evidence.ground]))
     frames: FrameMetrics | FrameDynamics
     if cfg.preset == "dynamic":
         frames = dynamics_of(evidence)
@@ -210,12 +224,14 @@ def _curated(evidence: Evidence, cfg: CurateCfg, spans: Sequence[tuple[int, int]
 
 def with_notes(motion: HumanMotion, notes: Sequence[str]) -> HumanMotion:
     """Return a motion with what is not empty of these notes in its provenance."""
+    if not any(notes):
+        return motion
     origin = motion.provenance
-    return replace(motion, provenance=replace(origin, notes=(*origin.notes, *filter(None, notes))))
+    return motion.told(replace(origin, notes=(*origin.notes, *filter(None, notes))))
 
 
 def dynamics_of(evidence: Evidence) -> FrameDynamics:
     """Return what preset `dynamic` judges; its floor is where loaded soles are, not the vote of all of them."""
-    away = np.linalg.norm(evidence.recorded.root_pos - evidence.light.root_pos, axis=1)
+    away = length(evidence.recorded.root_pos - evidence.light.root_pos)
     of = evidence.support
     return frame_dynamics(of.force, of.soles, of.floor, away, evidence.recorded.fps, of.trusted)

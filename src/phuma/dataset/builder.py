@@ -179,8 +179,9 @@ def _unfinished(layout: Layout, jobs: Sequence[Job]) -> tuple[list[Job], tuple[i
 
 def do_job(job: Job, root: Path, produce: Produce) -> Outcome:
     """Do one recording as a whole: a fault of it becomes its record, a fault of the disk an exception."""
-    with at_work(Layout(root).work), without_waiting():
-        return _do_job(job, Layout(root), produce)
+    layout = Layout(root)
+    with at_work(layout.work), without_waiting():
+        return _do_job(job, layout, produce)
 
 
 def _do_job(job: Job, layout: Layout, produce: Produce) -> Outcome:
@@ -221,8 +222,9 @@ def give_up(layout: Layout, job: Job, reason: str) -> Outcome:
 def clear(layout: Layout, recording: str) -> None:
     """Remove what an earlier build left: the record first, so that nothing looks whole that is not."""
     layout.record(recording).unlink(missing_ok=True)
-    for folder in (*layout.clips.glob("*"), *layout.certified.glob("*")):
-        _remove(folder / recording)
+    for folder in (layout.clips, layout.certified):
+        for robot in os.listdir(folder) if folder.is_dir() else ():
+            _remove(folder / robot / recording)
     people = next(n for n in count() if not layout.recording(recording, n).exists())
     for person in reversed(range(people)):  # the last first, so that those that are left are counted again
         layout.recording(recording, person).unlink(missing_ok=True)

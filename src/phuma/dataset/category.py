@@ -9,6 +9,7 @@ where their thresholds come from are in docs/formats/motion_types.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from phuma.core import rotations as rot
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.rotations import Array
+from phuma.core.series import length, rate
 from phuma.core.skeleton import INDEX
 from phuma.dataset.labels import type_of_text
 from phuma.errors import PhumaError
@@ -161,7 +163,7 @@ def longest_flight(motion: HumanMotion, contact: FootContacts) -> float:
 
     Feet on a step or on tiptoe are above the ground too, but what stands on them does not fall.
     """
-    up = np.gradient(np.gradient(motion.root_pos[:, 2])) * motion.fps**2 if len(motion) > 1 else np.zeros(1)
+    up = rate(rate(motion.root_pos[:, 2])) * motion.fps**2 if len(motion) > 1 else np.zeros(1)
     in_air = np.concatenate([[0], contact.airborne, [0]]).astype(int)
     edges = np.flatnonzero(np.diff(in_air)).reshape(-1, 2)
     return max((float(b - a) / motion.fps for a, b in edges if up[a:b].mean() < -_FALLING), default=0.0)
@@ -173,13 +175,13 @@ def fastest_second(motion: HumanMotion) -> float:
     frames = min(len(xy) - 1, round(motion.fps))
     if not frames:
         return 0.0
-    way = np.linalg.norm(xy[frames:] - xy[:-frames], axis=-1).max()
+    way = length(xy[frames:] - xy[:-frames]).max()
     return float(way * motion.fps / frames / motion.body.leg_length)
 
 
 def path_length(motion: HumanMotion) -> float:
     """Return the leg lengths that the pelvis goes over the ground."""
-    return float(np.linalg.norm(np.diff(motion.root_pos[:, :2], axis=0), axis=-1).sum() / motion.body.leg_length)
+    return float(length(np.diff(motion.root_pos[:, :2], axis=0)).sum() / motion.body.leg_length)
 
 
 def heading(motion: HumanMotion) -> Array:
@@ -193,9 +195,9 @@ def leg_angle(motion: HumanMotion) -> float:
     angle = np.zeros(len(motion))
     for side in SIDES:
         leg = _joint(motion, f"{side}_ankle") - _joint(motion, f"{side}_hip")
-        length = np.linalg.norm(leg, axis=-1)
-        straight = length >= _NEARLY_STRAIGHT * motion.body.leg_length
-        angle = np.maximum(angle, np.where(straight, np.arccos(np.clip(-leg[:, 2] / length, -1, 1)), 0.0))
+        long = length(leg)
+        straight = long >= _NEARLY_STRAIGHT * motion.body.leg_length
+        angle = np.maximum(angle, np.where(straight, np.arccos(np.clip(-leg[:, 2] / long, -1, 1)), 0.0))
     return _held(angle, motion.fps, 0.1)
 
 
@@ -204,7 +206,7 @@ def foot_speed(motion: HumanMotion) -> float:
     if len(motion) < 2:
         return 0.0
     ankles = motion.pose.position[:, [INDEX[f"{s}_ankle"] for s in SIDES]] - motion.root_pos[:, None]
-    speed = np.linalg.norm(np.diff(ankles, axis=0), axis=-1).max(axis=1) * motion.fps
+    speed = length(np.diff(ankles, axis=0)).max(axis=1) * motion.fps
     return _held(speed, motion.fps, 0.1) / float(np.sqrt(GRAVITY * motion.body.leg_length))
 
 
@@ -241,11 +243,11 @@ def twist_range(motion: HumanMotion) -> float:
 
 def hand_reach(motion: HumanMotion) -> float:
     """Return arm lengths between a wrist and the hip on its side, where it hangs: of the hand that is farther away."""
-    bones = np.linalg.norm(motion.body.offsets, axis=1)
+    bones = length(motion.body.offsets)
     far = np.zeros(len(motion))
     for side in SIDES:
         arm = bones[INDEX[f"{side}_elbow"]] + bones[INDEX[f"{side}_wrist"]]
-        away = np.linalg.norm(_joint(motion, f"{side}_wrist") - _joint(motion, f"{side}_hip"), axis=-1)
+        away = length(_joint(motion, f"{side}_wrist") - _joint(motion, f"{side}_hip"))
         far = np.maximum(far, away / arm)
     return _held(far, motion.fps)
 
@@ -261,6 +263,7 @@ def _joint(motion: HumanMotion, name: str) -> Array:
     return motion.pose.position[:, INDEX[name]]
 
 
+@lru_cache(maxsize=1)  # several features ask for that of one motion
 def _left(motion: HumanMotion) -> Array:
     """Return (T, 3) the level direction from the right hip to the left one."""
     return _unit((_joint(motion, "left_hip") - _joint(motion, "right_hip")) * [1.0, 1.0, 0.0])
@@ -273,4 +276,4 @@ def _ahead(motion: HumanMotion, vector: Array) -> Array:
 
 
 def _unit(v: Array) -> Array:
-    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-9)
+    return v / np.maximum(length(v)[..., None], 1e-9)

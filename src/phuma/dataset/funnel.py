@@ -50,9 +50,9 @@ def curation_histograms(dataset: Dataset) -> tuple[Histogram, ...]:
 def _histogram(dataset: Dataset, metric: Metric, limit: float) -> Histogram:
     name = metric.name
     tail, worst = (0.95, "max") if metric.better == "low" else (0.05, "min")
-    sql = f"""SELECT min({name}), max({name}), quantile_cont({name}, [0.02, 0.98]), median({name}),
-        quantile_cont({name}, {tail}), {worst}({name}) FROM {judged(dataset)}"""
-    low, high, (q02, q98), median, tail, worst = dataset.query(sql)[1][0]
+    sql = f"""SELECT min({name}), max({name}), quantile_cont({name}, [0.02, 0.98, 0.5, {tail}]), {worst}({name})
+        FROM {judged(dataset)}"""
+    low, high, (q02, q98, median, tail), worst = dataset.query(sql)[1][0]
     bins = bins_around(limit, q02, q98)
     fate = f"CASE WHEN NOT {passed(metric)} THEN 'this' WHEN kept THEN 'kept' ELSE 'other' END"
     counts = counted(dataset, bins, name, judged(dataset), fate)

@@ -13,6 +13,7 @@ import hashlib
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from phuma.errors import StorageError
@@ -54,12 +55,12 @@ class Layout:
         """Return the file of the manifest."""
         return inside(self.root, "manifest.parquet")
 
-    @property
+    @cached_property
     def work(self) -> Path:
         """Return the folder of the records of finished recordings."""
         return inside(self.root, "work")
 
-    @property
+    @cached_property
     def clips(self) -> Path:
         """Return the folder of the robot motions."""
         return inside(self.root, "clips")

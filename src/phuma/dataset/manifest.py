@@ -176,10 +176,10 @@ def _wrong_value(database: duckdb.DuckDBPyConnection) -> str | None:
         ),
     ]
     tests = [(name, test, expected) for name, test, expected in tests if name in there]
-    counts = ", ".join(f"count(*) FILTER ({test})" for _, test, _ in tests)
-    found = database.execute(f"SELECT {counts} FROM manifest").fetchall()[0]
-    for (name, test, expected), count in zip(tests, found):
-        if count:
+    holds = ", ".join(f"bool_or({test})" for _, test, _ in tests)  # a fifth of the time that counting takes
+    found = database.execute(f"SELECT {holds} FROM manifest").fetchall()[0]
+    for (name, test, expected), wrong in zip(tests, found):
+        if wrong:
             sql = f'SELECT "{name}", clip, robot FROM manifest WHERE {test} LIMIT 1'
             value, clip, robot = database.execute(sql).fetchall()[0]
             found_value = "null" if value is None else repr(value)

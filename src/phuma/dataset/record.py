@@ -124,11 +124,15 @@ def _fault(data: Any, path: Path) -> str | None:
     return next((f"rows[{i}] is kept and has no {name!r}" for i, name in missing), None)
 
 
+PIECE = 1 << 16
+"""Bytes of a file that are read at a time: more would be asked of the system, and given back, for every small file"""
+
+
 def file_sha256(path: Path) -> str:
     """Return the sha256 of a file's content, read a piece at a time."""
     digest = hashlib.sha256()
     with open(path, "rb") as f:
-        while piece := f.read(1 << 20):
+        while piece := f.read(PIECE):
             digest.update(piece)
     return digest.hexdigest()
 

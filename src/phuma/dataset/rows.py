@@ -9,11 +9,11 @@ _COLUMNS = (
     "clip", "kept", "source", "category", "category_guess", "split", "label", "licence", "redistributable", "frames",
     "fps", *(metric.name for metric in CURATION), *(f"{metric.name}_limit" for metric in CURATION),
 )  # fmt: skip
-# Which row stands for a clip is found from the keys alone, and only the columns that are asked for are sorted.
+# Which row stands for a clip is found from the keys alone, and nothing is sorted.
 _CLIPS = f"""SELECT {", ".join(_COLUMNS)}, coalesce(mirrored, false) AS mirrored, coalesce(imported, false) AS imported
     FROM manifest WHERE rowid IN (
-        SELECT row FROM (SELECT DISTINCT ON (clip) rowid AS row FROM manifest ORDER BY clip, kept DESC, robot)
-    ) ORDER BY clip"""
+        SELECT min_by(rowid, {{rejected: NOT kept, robot: robot}}) FROM manifest GROUP BY clip
+    )"""
 
 
 def clips(dataset: Dataset) -> str:

@@ -19,16 +19,16 @@ PERFECT = 99.95
 
 def robot_summary(dataset: Dataset, robot: str, worst: int) -> RobotSummary:
     """Return everything about the kept clips of one robot."""
-    histograms = (histogram(dataset, robot, metric) for metric in MAIN)
+    five = {metric.name: distribution(dataset, robot, metric) for metric in MAIN}
+    histograms = (histogram(dataset, robot, about) for about in five.values() if about is not None)
     beside = (distribution(dataset, robot, metric) for metric in (*BESIDE, *HUMAN))
     flags = [own for (own,) in _ask(dataset, robot, f"SELECT flags FROM {KEPT} WHERE len(flags) > 0")]
     words = Counter(word for own in flags for word in {flag_word(flag) for flag in own})
-    five = {metric.name: distribution(dataset, robot, metric) for metric in MAIN}
     return RobotSummary(
         name=robot,
         clips=_ask(dataset, robot, f"SELECT count(*) FROM {KEPT}")[0][0],
         five={name: found.mean if found else None for name, found in five.items()},
-        histograms=tuple(h for h in histograms if h is not None),
+        histograms=tuple(histograms),
         beside=tuple(s for s in beside if s is not None),
         worst={metric.name: worst_clips(dataset, robot, metric, worst) for metric in MAIN},
         flags=tuple(sorted(words.items(), key=lambda item: (-item[1], item[0]))),
@@ -41,19 +41,16 @@ def distribution(dataset: Dataset, robot: str, metric: Metric) -> Distribution |
     """Return the mean over all samples and quantiles over clips; None where no clip has the number."""
     tail, worst = (0.95, "max") if metric.better == "low" else (0.05, "min")
     name, weight = metric.name, metric.weight
-    sql = f"""SELECT sum({name} * {weight}) / nullif(sum({weight}), 0), median({name}), quantile_cont({name}, {tail}),
+    sql = f"""SELECT sum({name} * {weight}) / nullif(sum({weight}), 0), quantile_cont({name}, [0.5, {tail}]),
         {worst}({name}), count(*) FROM {KEPT} WHERE {name} IS NOT NULL"""
-    mean, *rest = _ask(dataset, robot, sql)[0]
-    return None if mean is None else Distribution(metric, mean, *rest)
+    mean, quantiles, *rest = _ask(dataset, robot, sql)[0]
+    return None if mean is None else Distribution(metric, mean, *quantiles, *rest)
 
 
-def histogram(dataset: Dataset, robot: str, metric: Metric) -> Histogram | None:
+def histogram(dataset: Dataset, robot: str, about: Distribution) -> Histogram:
     """Return the bars of one of the five metrics: the same bars for all robots, so that pictures can be compared."""
-    name = metric.name
+    metric, name = about.metric, about.metric.name
     rows = dataset.query(f"SELECT quantile_cont({name}, 0.02) FROM manifest WHERE kept AND {name} IS NOT NULL")[1]
-    about = distribution(dataset, robot, metric)
-    if rows[0][0] is None or about is None:
-        return None
     bins = percent_bins(rows[0][0])
     counts = counted(dataset, bins, name, KEPT, "'kept'", [robot])
     return Histogram(

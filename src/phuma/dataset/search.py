@@ -11,7 +11,7 @@ from phuma.core.metric import Metric
 from phuma.dataset.category import TYPES
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import METRICS, ask
-from phuma.dataset.select import SPLITS
+from phuma.dataset.split import SPLITS
 from phuma.errors import ConfigError
 
 PAGE_ROWS = 50
@@ -139,9 +139,10 @@ _FIELDS = """clip, robot, recording, start, "end", category, split, kept, coales
 _TABLE = f"""SELECT {_FIELDS}, source, place,
     {", ".join(METRICS)},
     lower(concat_ws(chr(10), recording, clip, label, category, source)) AS words
-    FROM manifest
-    JOIN (SELECT rowid AS row, row_number() OVER (ORDER BY clip, robot) AS place FROM manifest)
-    ON row = manifest.rowid"""
+    FROM manifest POSITIONAL JOIN (
+        SELECT place FROM (SELECT rowid AS row, row_number() OVER (ORDER BY clip, robot) AS place FROM manifest)
+        ORDER BY row
+    )"""
 
 
 def _condition(database: Any, wanted: Search) -> tuple[str, list[Any]]:

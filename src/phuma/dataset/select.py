@@ -18,6 +18,7 @@ from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import COLUMNS, ask, clean_condition
 from phuma.dataset.record import HASHED, file_sha256, save_record
+from phuma.dataset.split import SPLITS
 from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.io.atomic import write_atomic
 from phuma.io.inside import inside
@@ -26,7 +27,6 @@ from phuma.io.lock import is_locked, locked
 Key = tuple[str, str]
 """Names of clip and robot"""
 NUMBERS = tuple(name for name, kind in COLUMNS.items() if kind in ("DOUBLE", "INTEGER"))
-SPLITS = ("train", "test")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Literal
 from phuma.errors import PhumaError
 
 Split = Literal["train", "test"]
+SPLITS = ("train", "test")
 
 TEST_SHARE = 0.1
 """Expected share of recordings in the test set"""

@@ -9,8 +9,8 @@ from phuma.dataset.funnel import curation_histograms, filters
 from phuma.dataset.labels import type_of_text
 from phuma.dataset.rows import clips, judged
 from phuma.dataset.scores import robot_summary
+from phuma.dataset.split import SPLITS
 
-SPLITS = ("train", "test")
 AMOUNT = """count(*) FILTER (NOT mirrored), count(*) FILTER (kept AND NOT mirrored), count(*) FILTER (kept),
     coalesce(sum(frames / fps) FILTER (kept), 0) / 3600"""
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import os
 import uuid
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -13,15 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from phuma.errors import StorageError
+from phuma.io.npz_writer import npy_bytes, npz_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = ["save_npy", "save_npz", "without_waiting", "write_atomic"]
-
-ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)  # the earliest time a zip can hold: nothing may depend on the time of day
-DEFLATE_LEVEL = 6
-
 
 _wait_for_disk: ContextVar[bool] = ContextVar("wait_for_disk", default=True)
 
@@ -66,33 +61,9 @@ def write_atomic(path: str | os.PathLike[str], write: Callable[[BinaryIO], objec
 
 def save_npy(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
     """Write one array as an `.npy`, without pickle."""
-
-    def write(f: BinaryIO) -> None:
-        f.write(_npy(array))
-
-    write_atomic(path, write)
+    write_atomic(path, lambda f: f.write(npy_bytes(array)))
 
 
 def save_npz(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | str]) -> None:
     """Write arrays and texts as a compressed `.npz`, without pickle; the same values give the same bytes."""
-
-    def write(f: BinaryIO) -> None:
-        with zipfile.ZipFile(f, "w") as archive:
-            for name in sorted(arrays):
-                info = zipfile.ZipInfo(f"{name}.npy", ZIP_EPOCH)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                info.create_system = 3  # else it is the system that writes
-                info.external_attr = 0o644 << 16
-                archive.writestr(info, _npy(arrays[name]), compresslevel=DEFLATE_LEVEL)
-
-    write_atomic(path, write)
-
-
-def _npy(value: NDArray[Any] | str) -> bytes:
-    import numpy as np
-    from numpy.lib import format as npy_format
-
-    stream = io.BytesIO()
-    # In C order, as equal arrays of different layout would else be different files.
-    npy_format.write_array(stream, np.asarray(value, order="C"), allow_pickle=False)
-    return stream.getvalue()
+    write_atomic(path, lambda f: f.write(npz_bytes(arrays)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+import stat
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from phuma.errors import ReadError
 
@@ -17,10 +18,12 @@ def inside(folder: Path, name: str) -> Path:
     Refused are names that are absolute, hold `..`, stand for the folder itself or for no file at all, and links on the
     way that lead out of the folder. The folder itself may be a link.
     """
-    plain = PurePosixPath(name)
-    if plain.is_absolute() or ".." in plain.parts or not plain.parts or "\0" in name:
+    parts = [part for part in name.split("/") if part not in ("", ".")]
+    if name.startswith("/") or ".." in parts or not parts or "\0" in name:
         raise ReadError(folder, f"names a file outside of itself: {name!r}")
     path = folder / name
+    if not _meets_a_link(folder, parts):
+        return path
     try:
         leaves = not path.resolve().is_relative_to(folder.resolve())
     except (OSError, RuntimeError) as e:  # a name that is too long; links that lead to each other
@@ -28,6 +31,22 @@ def inside(folder: Path, name: str) -> Path:
     if leaves:
         raise ReadError(folder, f"names a file outside of itself: {name!r} is, or lies in, a link that leads elsewhere")
     return path
+
+
+def _meets_a_link(folder: Path, parts: Sequence[str]) -> bool:
+    """Return whether something below the folder is a link on the way to a name of these parts, or might be one: where
+    nothing is, the name cannot lead out."""
+    at = os.fspath(folder)
+    for part in parts:
+        at = os.path.join(at, part)
+        try:
+            if stat.S_ISLNK(os.lstat(at).st_mode):
+                return True
+        except FileNotFoundError:
+            return False
+        except OSError:
+            return True
+    return False
 
 
 def links_in(folder: Path) -> Iterator[Path]:

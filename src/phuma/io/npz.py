@@ -6,6 +6,7 @@ it comes out as a ReadError.
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import sys
@@ -13,6 +14,7 @@ import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -173,13 +175,23 @@ def _check_bomb(path: str | os.PathLike[str], name: str, info: zipfile.ZipInfo) 
 
 
 def _layout(path: str | os.PathLike[str], what: str, f: IO[bytes]) -> _Layout:
-    version = npy_format.read_magic(f)
+    version = npy_format.read_magic(f)[0]
     # Version 3 differs from 2 only in the encoding of field names, which are not used here.
-    parse = npy_format.read_array_header_1_0 if version[0] == 1 else npy_format.read_array_header_2_0
-    shape, fortran, dtype = parse(f, max_header_size=MAX_HEADER)
+    told = f.read(2 if version == 1 else 4)
+    length = int.from_bytes(told, "little")
+    if length > 4 * MAX_HEADER:  # a character has at most four
+        raise ReadError(path, f"{what} has a header of {length:,} bytes; at most {4 * MAX_HEADER:,} are read")
+    shape, fortran, dtype = _header(version, told + f.read(length))
     if len(shape) > MAX_DIMENSIONS or any(not 0 <= n <= MAX_BYTES for n in shape):
         raise ReadError(path, f"{what} declares the impossible shape {shape}")
     return _Layout(ArrayHeader(tuple(int(n) for n in shape), dtype), fortran, f.tell())
+
+
+@lru_cache(maxsize=64)
+def _header(version: int, text: bytes) -> tuple[tuple[int, ...], bool, np.dtype]:
+    """Return what a header says, with its length in front; the files of a collection have few different ones."""
+    parse = npy_format.read_array_header_1_0 if version == 1 else npy_format.read_array_header_2_0
+    return parse(io.BytesIO(text), max_header_size=MAX_HEADER)
 
 
 def _columns(

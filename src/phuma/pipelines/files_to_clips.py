@@ -40,7 +40,7 @@ def parts_in(
 
 
 def _named(motion: HumanMotion, source: str | None) -> HumanMotion:
-    return motion if source is None else replace(motion, provenance=replace(motion.provenance, source=source))
+    return motion if source is None else motion.told(replace(motion.provenance, source=source))
 
 
 def with_rate(curate_cfg: CurateCfg | None, read_cfg: ReadCfg | None) -> CurateCfg:

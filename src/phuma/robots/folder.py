@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+import stat
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ SIDES = ("left", "right")
 SOLE_PARTS = ("heel", "toe", "inner", "outer", "corners")
 
 
+@cache
 def built_in_robots() -> tuple[str, ...]:
     """Return the names that `load_robot` knows without a folder."""
     return tuple(sorted(p.parent.name for p in HERE.glob("*/robot.json")))
@@ -30,8 +32,16 @@ def load_robot(spec: str | Path) -> Robot:
 def cached_robot(spec: str | Path) -> Robot:
     """Return what `load_robot` does, read again only when its files have changed: for many motions of one robot."""
     folder = _find(spec)
-    files = (folder / "model.xml", folder / "robot.json")
-    return _load_once(folder, tuple((f.stat().st_mtime_ns, f.stat().st_size) if f.is_file() else None for f in files))
+    return _load_once(folder, tuple(_state(folder / name) for name in ("model.xml", "robot.json")))
+
+
+def _state(file: Path) -> tuple[int, int] | None:
+    """Return what changes when a file does; None where there is none."""
+    try:
+        about = file.stat()
+    except OSError:
+        return None
+    return (about.st_mtime_ns, about.st_size) if stat.S_ISREG(about.st_mode) else None
 
 
 @lru_cache(maxsize=8)

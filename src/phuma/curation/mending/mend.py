@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.contacts.evidence import Evidence
-from phuma.contacts.regions import regions_of
 from phuma.contacts.stance import FEWEST, contacts_that_stand
 from phuma.core import rotations as rot
 from phuma.core.clip import Measure
@@ -18,6 +17,7 @@ from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.metric import quantity
 from phuma.core.rotations import Array
+from phuma.core.series import length
 from phuma.curation.mending.floating import find_lift, runs_of
 from phuma.curation.mending.footing import Footing
 from phuma.curation.mending.level import Level, find_level
@@ -68,7 +68,7 @@ class Mending:
             "mended_tilt": float(np.degrees(self.tilt)),
             "mended_drift": abs(self.rise),
             "mended_float": float(self.lift[first:last].max()),
-            "mended_slide": float(np.linalg.norm(self.slide[first:last], axis=1).max()),
+            "mended_slide": float(length(self.slide[first:last]).max()),
         }
         return tuple(Measure(metric, values[metric.name], LIMITS[metric.name]) for metric in MENDING)
 
@@ -134,7 +134,7 @@ def mend(evidence: Evidence, look: Callable[[HumanMotion], Evidence]) -> Mended:
 
 def footing_of(evidence: Evidence, contact: FootContacts) -> Footing:
     """Return what a recording of at least three frames, with contacts that stand, shows of the ground."""
-    return Footing(regions_of(evidence), evidence.support.force, evidence.support.trusted, contact.mask)
+    return Footing(evidence.regions, evidence.support.force, evidence.support.trusted, contact.mask)
 
 
 def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:

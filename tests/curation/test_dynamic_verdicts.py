@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from phuma.curation import CurateCfg, curate
-from phuma.curation.dynamic import WINDOW, FrameDynamics
+from phuma.curation.dynamic import AROUND, WINDOW, FrameDynamics
 from phuma.sources import read
 from phuma.synth import FAULTS, KINDS, generate
 
@@ -104,10 +104,12 @@ def test_each_filter_rejects_alone_and_only_beyond_its_limit(name):
 
 
 def test_what_lies_outside_a_clip_does_not_touch_its_verdict_but_for_the_tilt_of_the_world():
-    inside, frames = slice(30, 70), standing_frames()
+    """Support counts up to a fifth of a second before and after it."""
+    inside, frames, around = slice(30, 70), standing_frames(), round(AROUND * FPS)
     spoiled = {"lift": frames.lift + 5, "slowest": frames.slowest + 5, "away": frames.away + 5}
     for name, values in spoiled.items():
-        values[inside] = getattr(frames, name)[inside]
+        kept = slice(30 - around, 70 + around) if name == "lift" else inside
+        values[kept] = getattr(frames, name)[kept]
     corners = frames.corners + np.linspace(0, 3, FRAMES)[:, None, None] * [0.0, 0.0, 1.0]
     corners[inside] = frames.corners[inside]
     spoilt = replace(frames, corners=corners, **spoiled).judge(30, 70, DYNAMIC.limits).metrics

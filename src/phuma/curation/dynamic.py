@@ -18,6 +18,8 @@ from phuma.core.rotations import Array
 WINDOW = 1.0
 """Time in s over which the external support force is averaged: longer than errors of an acceleration, than a step, than
 soles that a recording loses for a moment in a deep squat; shorter than anybody sits"""
+AROUND = 0.2
+"""Time in s before and after a clip in which support counts too: who dives in its last frames is in the air then"""
 STANDING = 0.25
 """Speed in m/s below which a sole that carries is at rest, given the errors of a recording"""
 HEIGHT_ERROR = 0.012
@@ -162,11 +164,12 @@ class FrameDynamics:
 
     def judge(self, first: int, last: int, limits: Mapping[str, float]) -> Verdict:
         """Return the verdict on frames first to last - 1."""
-        clip = slice(first, last)
+        clip, around = slice(first, last), round(AROUND * self.fps)
+        near = slice(max(first - around, 0), last + around)
         on_floor = self.loaded[clip] & np.isfinite(self.slowest[clip])
         loaded = np.flatnonzero(self.loaded[clip])
         values = {
-            "external_support_force": external_support_force(self.lift[clip], self.push[clip], self._window).max(),
+            "external_support_force": external_support_force(self.lift[near], self.push[near], self._window).max(),
             "sole_slide": sole_slide(self.slowest[clip][on_floor]),
             "ground_drift": ground_drift(loaded / self.fps, self.lowest[clip][loaded]),
             "ground_tilt": self.tilt,

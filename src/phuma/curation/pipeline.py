@@ -21,7 +21,7 @@ from phuma.core.series import length
 from phuma.core.skeleton import N_SOLE
 from phuma.core.smoothing import smooth, smooth_each
 from phuma.curation.config import CONTACTS, CurateCfg
-from phuma.curation.dynamic import FrameDynamics, frame_dynamics
+from phuma.curation.dynamic import AROUND, FrameDynamics, frame_dynamics
 from phuma.curation.mending import Mending, mend
 from phuma.curation.mending.speed import find_speed
 from phuma.curation.paper import POSED, FrameMetrics, frame_metrics, posed_series
@@ -124,9 +124,9 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
 def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[Curation]:
     """Yield the curation of a recording: one, or where it has more than PART_CLIPS clips, one for each part of so many.
 
-    So memory stays flat however long a recording is. Clips are those of `curate`: each part is smoothed with as much of
-    its neighbours as a filter can feel, and all stand on one ground, for which STRETCHES of the recording vote. Each
-    part is mended by itself, and its speed is not looked at.
+    So memory stays flat however long a recording is. Clips are those of `curate`: each part has what counts around its
+    clips, is smoothed with as much of its neighbours as a filter can feel, and all stand on one ground, for which
+    STRETCHES of the recording vote. Each part is mended by itself, and its speed is not looked at.
     """
     cfg = cfg or CurateCfg()
     total = frames_at(motion, cfg.rate)
@@ -134,11 +134,13 @@ def curate_parts(motion: HumanMotion, cfg: CurateCfg | None = None) -> Iterator[
     if len(spans) <= PART_CLIPS:
         yield curate(motion, cfg)
         return
+    around = round(AROUND * cfg.rate)
     margin = round(MARGIN / min(cfg.root_cutoff, cfg.rotation_cutoff) * cfg.rate)
     ground = _vote(motion, cfg, margin) if cfg.ground is None else cfg.ground
     for at in range(0, len(spans), PART_CLIPS):
         own = spans[at : at + PART_CLIPS]
         first, last = own[0][0], total if own[-1] == spans[-1] else own[-1][1]
+        first, last = max(0, first - around), min(total, last + around)
         begin, end = max(0, first - margin), min(total, last + margin)
         wide = _curated(evidence_of(resample(motion, cfg.rate, begin, end), cfg, ground), cfg, ())
         yield Curation(

@@ -1,6 +1,6 @@
 """Which clips a robot really performs under physics, how closely, and what that costs.
 
-    python benchmarks/certify.py cmu|h1_2|generated|methods|effort|length|verdicts|tables [--workers 2] [--every N]
+    python benchmarks/certify.py STUDY|tables [--workers 2] [--every N]
 
 A study is a list of clips to certify. A result is a line of benchmarks/certify.jsonl as soon as it is there, and what
 is there is not done again, so that a study can be stopped at any time and go on later. `tables` writes
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -91,6 +92,7 @@ def done(work: Work) -> dict[str, Any]:
         human = keypoint_error(found.performance, robot, motion.human_joints, motion.fps)
     return {
         "work": work, "category": categorise(clip.motion, clip.contact), "kept": clip.verdict.kept,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
         "seconds": motion.duration, "cpu": found.seconds, "human_cm": human,
         "residual": motion.report["metrics"].get("root_residual"), **found.values,
     }  # fmt: skip
@@ -132,6 +134,8 @@ def study(name: str, every: int) -> list[Work]:
             Work(name, f"synth:{kind}:300:{seconds}") for seconds in (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
             for kind in ("walk", "squat", "turn")
         ][::every]  # fmt: skip
+    if name in ("one_job", "two_jobs"):
+        return [Work(name, f"synth:{kind}:400:{SECONDS}") for kind in KINDS]
     if name == "verdicts":
         return [Work(name, clip) for clip in all_names(6 * every)]
     raise SystemExit(f"no study {name!r}")
@@ -151,8 +155,9 @@ def run(names: Iterable[str], workers: int, every: int) -> None:
     for name in names:
         todo = [work for work in study(name, every) if work.key not in there]
         print(f"{name}: {len(todo)} to do", flush=True)
+        jobs = {"one_job": 1, "two_jobs": 2}.get(name, workers)
         with RESULTS.open("a") as f:
-            for row in map_in_order(done, todo, workers):
+            for row in map_in_order(done, todo, jobs):
                 f.write(json.dumps(row) + "\n")
                 f.flush()
                 print(row["work"][1:], row["certified"], row["way"], f"{row['cpu']:.1f} s", row["reason"], flush=True)
@@ -254,6 +259,14 @@ def table_of_cost() -> None:
         ]  # fmt: skip
         head = ("length", "clips", "certified, %", "CPU s", "CPU s per second of motion")
         parts += ["By length, a generated walk, squat and turn:", markdown(head, lines)]
+    one, two = (list(results(name)) for name in ("one_job", "two_jobs"))
+    if one and two:
+        ratio = sum(row["cpu"] for row in two) / sum(row["cpu"] for row in one)
+        most = max(row["megabytes"] for row in (*one, *two))
+        parts.append(
+            f"{len(one)} generated clips by two jobs took {ratio:.2f} times the CPU seconds that they took by one; a "
+            f"worker had at most {most:.0f} MB."
+        )
     if parts:
         save("certify_cost", "What certification costs", *parts)
 
@@ -287,7 +300,7 @@ def tables() -> None:
     table_of_verdicts()
 
 
-STUDIES = ("generated", "cmu", "effort", "length", "methods", "h1_2", "verdicts")
+STUDIES = ("generated", "cmu", "one_job", "two_jobs", "effort", "length", "methods", "h1_2", "verdicts")
 
 
 def main() -> None:

@@ -30,7 +30,7 @@ from phuma.errors import PhumaError
 
 MIN_FRAMES = 4  # jerk is a third difference
 PART_CLIPS = 256
-"""Clips of a part of a long recording: half an hour"""
+"""Clips of a part of a long recording: a quarter of an hour"""
 STRETCHES, STRETCH = 64, 800
 """Stretches of a long recording that vote for the height of its ground, and the frames of each"""
 MARGIN = 15.0

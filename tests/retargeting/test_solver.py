@@ -180,7 +180,7 @@ def test_ankles_should_step_as_the_humans_do(robot):
     assert problem.evaluate(x, only("ankle step", 3.0)) == pytest.approx(3.0 * each.sum())
 
 
-@pytest.mark.parametrize("method", ["physink", "physink+dynamics"])
+@pytest.mark.parametrize("method", ["physink+collision", "physink+dynamics"])
 def test_a_sole_that_is_let_go_does_not_leap(method):
     """A person whose right foot creeps while it counts as standing: the robot's stays, and catches up bit by bit."""
     robot, clip = load_robot("g1"), curate(generate("stand", 3.0, 0).motion, CurateCfg(preset="dynamic"))

@@ -87,7 +87,7 @@ TERMS = (
     Term("foot roll", costs.foot_roll, FOOT, weight={"swing": 5.0, "stance": 1005.0}, when=Loss.GROUND),
     Term("leg roll", costs.leg_roll, FOOT, weight={"stiff stance": 2e4}, width=0.0175, when=Loss.GROUND),
     Term("skate", costs.sole_step, STEP, weight={"stance": 1e6}, width=0.03, when=Loss.SKATE, schedule=from_thousand),
-    Term("ankle step", costs.keypoint_step, ANKLE_STEP, weight=1e4, width=0.03, when=Loss.SKATE),
+    Term("ankle step", costs.keypoint_step, ANKLE_STEP, weight=1e4, width=0.03, when=Loss.COLLISION),
     Term("collision", collision.self_collision, POSE, weight=2e5, when=Loss.COLLISION, schedule=from_hundredth),
 )
 

@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
-
-mujoco = pytest.importorskip("mujoco")
 
 from phuma.contacts.performed import BY_FORCE, LEAST_FORCE, LIFTED, force_contacts, performed_motion
 from phuma.contacts.robot_soles import JUDGED

@@ -14,6 +14,7 @@ from phuma.dataset.dataset import open_dataset
 from phuma.dataset.exchange import FORMATS
 from phuma.dataset.statistics import summarise
 from phuma.robots import load_robot
+from phuma.viewer.strip import HEIGHT
 from tests.certified_dataset import CERTIFIED, LOST, REASON, UNTRIED, built, entry_of, lose
 from tests.cli.small_dataset import run
 
@@ -172,12 +173,17 @@ def test_a_clip_without_a_performance_is_reported_without_a_picture(capsys, tmp_
 
 
 def test_a_clip_is_drawn_beside_its_performance(capsys, tmp_path, root, entry):
-    pytest.importorskip("imageio")
+    iio = pytest.importorskip("imageio.v3")
     out = tmp_path / "x.png"
     clip = root / entry.row["file"]
     code, said, _ = run(capsys, "render", clip, "--certified", "--human", "--size", "64x64", "--out", out)
     assert (code, out.exists()) == (0, True)
     assert "g1 by physink, g1 certified" in said
+    whole = tmp_path / "whole.png"
+    run(capsys, "render", root / entry.row["certified_file"], "--size", "160x120", "--out", whole)
+    assert iio.imread(whole).shape[0] == 2 * 120 + HEIGHT, "what was recorded is drawn below"
+    run(capsys, "render", root / entry_of(root, LOST).row["certified_file"], "--size", "160x120", "--out", whole)
+    assert iio.imread(whole).shape[0] == 2 * 120, "nothing was"
     untried = root / entry_of(root, UNTRIED).row["file"]
     code, _, says = run(capsys, "render", untried, "--certified", "--out", tmp_path / "y.png")
     assert (code, "no performance; `phuma certify DATASET`" in says) == (2, True)
@@ -185,9 +191,10 @@ def test_a_clip_is_drawn_beside_its_performance(capsys, tmp_path, root, entry):
     assert (code, "films one clip" in says) == (2, True)
 
 
-def test_inspect_tells_what_was_recorded_and_what_came_of_it(capsys, root, entry):
-    code, out, _ = run(capsys, "inspect", root / entry.row["certified_file"])
-    lines = {line.split("  ")[1].strip(): line for line in out.splitlines()[1:]}
+def test_inspect_tells_what_was_recorded_and_what_came_of_it(capsys, tmp_path, root, entry):
+    code, out, _ = run(capsys, "inspect", root / entry.row["certified_file"], "--plot", tmp_path / "x.png")
+    assert (tmp_path / "x.png").stat().st_size > 10_000
+    lines = {line.split("  ")[1].strip(): line for line in out.splitlines()[1:-1]}
     assert code == 0
     share = 100 * np.abs(entry.performance().torque / load_robot("g1").torque_limit).max()
     assert f"{share:.3g} % of limit" in lines["torque, greatest"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from phuma.body.smplx import load_smplx
@@ -45,9 +46,11 @@ def describe_robot_motion(probe: Probe) -> Lines:
     ]
 
 
-def describe_rollout(probe: Probe) -> Lines:
-    """Describe a rollout."""
+def describe_rollout(probe: Probe, plot: Path | None = None) -> Lines:
+    """Describe a rollout, and draw what is known of every frame to `plot`."""
     rollout = load_rollout(probe.path)
+    if plot is not None:
+        _draw_rollout(plot, probe.path.name, rollout)
     ended = rollout.terminated_at
     return [
         f"  format   rollout of {rollout.motion} by {rollout.robot}, {len(rollout.joint_names)} joints",
@@ -55,7 +58,16 @@ def describe_rollout(probe: Probe) -> Lines:
         f"  ended    {'not terminated' if ended is None else f'terminated at {ended / rollout.fps:.2f} s'}",
         *_recorded(rollout),
         *(f"  {name:34}{cell(value)}" for name, value in rollout.report.items() if value is not None),
+        *([f"Picture: {plot}"] if plot else []),
     ]
+
+
+def _draw_rollout(path: Path, title: str, rollout: Rollout) -> None:
+    from phuma.pipelines.scene_building import rollout_motion, stored_performer  # heavy
+    from phuma.viewer.timeline import draw_tracks
+
+    robot = load_robot(rollout.robot)
+    draw_tracks(path, title, stored_performer(rollout_motion(rollout, robot), robot).tracks, rollout.fps)
 
 
 def _recorded(rollout: Rollout) -> Lines:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.errors import ConfigError
 from phuma.pipelines.performed import certified_performers
+from phuma.pipelines.recorded_tracks import strip_plots
 from phuma.pipelines.scene_building import MOST, Piece, performers_of, pieces_of
 from phuma.retargeting import METHODS
 from phuma.robots import Robot, load_robot
@@ -71,7 +72,7 @@ def film_certified(args: argparse.Namespace, pieces: Sequence[Piece], robots: Se
         raise ConfigError("--certified films one clip of a dataset as it is stored: give one, and no --compare")
     performers = certified_performers(pieces[0], robots)
     colours = [Appearance(colour, p.ended) for p, colour in zip(performers, style.PERFORMERS)]
-    film_performers(args, performers, args.human, colours)
+    film_performers(args, performers, args.human, colours, apart=True)
 
 
 def add_filming(parser: argparse.ArgumentParser) -> None:
@@ -85,15 +86,27 @@ def film_performers(
     performers: Sequence[Performer],
     human: bool = False,
     appearances: Sequence[Appearance] = (),
+    apart: bool = False,
 ) -> None:
-    """Write a film of performers side by side, at the frame rate of the first one."""
+    """Write a film of performers side by side, at the frame rate of the first one, above what was recorded of them."""
     motions = [p.motion.resampled(performers[0].motion.fps) for p in performers]
 
     from tqdm import tqdm
 
     with tqdm(total=pictures_in(args.out, motions), unit="picture", disable=None, file=sys.stderr) as bar:
         robots = [p.robot for p in performers]
-        film(args.out, motions, robots, human, args.camera, size_of(args.size), bar.update, appearances)
+        film(
+            args.out,
+            motions,
+            robots,
+            human,
+            args.camera,
+            size_of(args.size),
+            bar.update,
+            appearances,
+            apart,
+            strip_plots(performers),
+        )
     print(", ".join(p.title for p in performers), "in", args.out)
 
 

@@ -13,6 +13,7 @@ from phuma.core.rotations import Array
 from phuma.errors import ConfigError
 from phuma.evaluation.judging import THRESHOLDS
 from phuma.evaluation.metrics import deviations
+from phuma.pipelines.recorded_tracks import ERROR
 from phuma.pipelines.scene_building import Piece, performer, rollout_motion, stored_performer
 from phuma.robots import Robot, load_robot
 from phuma.robots.kinematics import key_body_positions
@@ -20,7 +21,6 @@ from phuma.viewer.show import Lane, Performer, Track
 
 CLOSE = "success_0.15"
 CERTIFIED = "certified"
-ERROR = "body error"
 
 
 def follower(name: str, title: str, rollout: Rollout, reference: RobotMotion, robot: Robot) -> Performer:

@@ -18,7 +18,8 @@ from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import library_of
 from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
 from phuma.pipelines.evaluate_policy import try_out
-from phuma.pipelines.performed import CLOSE, ERROR, follower
+from phuma.pipelines.performed import CLOSE, follower
+from phuma.pipelines.recorded_tracks import ERROR
 from phuma.pipelines.scene_building import Piece, show_of, stored_performer
 from phuma.robots import Robot
 from phuma.sim.reference import fault

@@ -15,6 +15,7 @@ from phuma.robots import load_robot
 from phuma.sources import ReadCfg
 from phuma.viewer.payload import payload_of
 from tests.certified_dataset import CERTIFIED, LOST, LOST_AT, REASON, UNTRIED, built, entry_of
+from tests.viewer.serving import Page, serving
 
 pytestmark = pytest.mark.slow
 
@@ -86,7 +87,9 @@ def test_what_was_lost_is_held_and_marked_from_there_on(root):
     found = opened(root, LOST, ["g1:certified"])
     who, fps = found.show.performers[1], entry_of(root, LOST).motion().fps
     first = int((LOST_AT - 1) / 50 * fps) + 1
-    assert (who.title, who.ended) == ("g1 not certified", first)
+    assert (who.title, who.ended, len(who.motion)) == ("g1 not certified", first, len(found.show))
+    held = who.motion.joint_pos[first - 1 :]
+    np.testing.assert_array_equal(held, np.broadcast_to(held[0], held.shape))
     lanes = {lane.label: lane.holds for lane in found.show.lanes}
     np.testing.assert_array_equal(lanes["terminated at 0.8 s"], np.arange(len(found.show)) >= first)
     assert np.isnan(tracks_of(who)["body error"].value[first:]).all()
@@ -156,3 +159,18 @@ def test_a_clip_beside_its_performance(root):
     (piece,) = pieces_of(root / entry_of(root, UNTRIED).row["file"])
     with pytest.raises(ConfigError, match="no performance; `phuma certify DATASET`"):
         certified_performers(piece)
+
+
+def test_a_page_is_told_that_it_is_being_performed_and_gets_the_tracks(root):
+    pytest.importorskip("viser")
+    entry = entry_of(root, CERTIFIED)
+    with serving(DatasetCollection(root, [G1], certify=True)) as viewer, Page(viewer) as page:
+        told = page.open(entry.id, "g1")
+        assert [c["title"] for c in told["choices"] if c["id"] == "g1:certified"] == ["g1 certified"]
+        page.say("compare", performers=["g1:certified"])
+        assert page.until("busy")["text"] == "performing"
+        told = page.until("clip")
+        assert [p["title"] for p in told["performers"]] == ["g1 by physink", "g1 certified"]
+        plots = {plot["label"]: plot for plot in told["tracks"]}
+        assert {"body error", *RECORDED} <= set(plots)
+        assert plots["body error"]["limits"] == [15.0]

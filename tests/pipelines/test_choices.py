@@ -7,12 +7,16 @@ pytest.importorskip("duckdb")
 pytest.importorskip("mujoco")
 
 from phuma.core.performed_motion import PerformedMotion
+from phuma.curation import curate
 from phuma.errors import ConfigError
+from phuma.formats.clip_file import save_clip
 from phuma.pipelines.collections import DatasetCollection, FileCollection
 from phuma.pipelines.performed import certified_performers
 from phuma.pipelines.scene_building import performers_of, pieces_of
+from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg
+from phuma.synth import generate
 from phuma.viewer.payload import payload_of
 from tests.certified_dataset import CERTIFIED, LOST, LOST_AT, REASON, UNTRIED, built, entry_of
 from tests.viewer.serving import Page, serving
@@ -110,13 +114,18 @@ def test_the_page_can_hold_it(root):
     assert [s["name"] for s in plots["joint use"]["series"]] == ["g1 not certified", "g1 by physink"]
 
 
-def test_on_the_spot_every_clip_can_be_performed_and_is_once(root, monkeypatch):
+@pytest.fixture
+def calls(monkeypatch):
+    """Counts what is performed on the spot, with the least effort."""
     import phuma.pipelines.certify as module
 
     calls, true = [], module.certify
-    monkeypatch.setattr(
-        module, "certify", lambda *args, **more: calls.append(1) or true(*args, **{**more, "effort": "quick"})
-    )
+    quick = {"effort": "quick"}
+    monkeypatch.setattr(module, "certify", lambda *args, **more: calls.append(1) or true(*args, **more | quick))
+    return calls
+
+
+def test_on_the_spot_every_clip_can_be_performed_and_is_once(root, calls):
     before = {p: p.stat().st_mtime_ns for p in root.rglob("*") if p.is_file()}
     collection, entry = DatasetCollection(root, [G1], certify=True), entry_of(root, UNTRIED)
     assert collection.comparing == "performing"
@@ -132,6 +141,17 @@ def test_on_the_spot_every_clip_can_be_performed_and_is_once(root, monkeypatch):
     collection.open(entry_of(root, CERTIFIED).id, "g1", ["g1:certified"])
     assert len(calls) == 1, "what is stored is read"
     assert {p: p.stat().st_mtime_ns for p in root.rglob("*") if p.is_file()} == before, "nothing is written"
+
+
+def test_on_the_spot_a_human_is_put_on_the_robot_first(tmp_path, calls):
+    save_clip(tmp_path / "x.npz", curate(generate("stand", 2.0, 0).motion).clips[0])
+    collection = FileCollection([tmp_path / "x.npz"], [G1], ReadCfg(), certify=True)
+    alone = collection.open("0", None, ["g1:certified"]).show
+    both = collection.open("0", None, [f"g1:{DEFAULT_METHOD}", "g1:certified"]).show
+    for show in (alone, both):
+        assert [(who.id, who.ghost) for who in show] == [(f"g1:{DEFAULT_METHOD}", True), ("g1:certified", False)]
+        assert len(show) == len(show.performers[1].motion)
+    assert len(calls) == 1
 
 
 def test_files_have_the_same_choices(root):

@@ -15,7 +15,7 @@ from phuma.pipelines.collections import check_choice, choices_of
 from phuma.pipelines.performed import CERTIFIED, performance_pair
 from phuma.pipelines.retarget import retarget
 from phuma.pipelines.scene_building import STORED, Piece, perform, show_of, stored_performer
-from phuma.retargeting import METHODS
+from phuma.retargeting import DEFAULT_METHOD, METHODS
 from phuma.robots import Robot
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Performer
@@ -113,4 +113,4 @@ def _certified(piece: Piece, stored: Stored | None, robot: Robot | None) -> Perf
     found = certify(motion, robot, threads=os.cpu_count() or 1, name=piece.title)
     if found.performance is None:
         raise PhumaError(f"{piece.title} cannot be performed: {found.reason}")
-    return performance_pair(found.performance, motion, robot)
+    return performance_pair(found.performance, motion, robot, DEFAULT_METHOD if stored is None else STORED)

@@ -14,7 +14,7 @@ from phuma.errors import ConfigError
 from phuma.evaluation.judging import THRESHOLDS
 from phuma.evaluation.metrics import deviations
 from phuma.pipelines.recorded_tracks import ERROR
-from phuma.pipelines.scene_building import Piece, performer, rollout_motion, stored_performer
+from phuma.pipelines.scene_building import STORED, Piece, performer, rollout_motion, stored_performer
 from phuma.robots import Robot, load_robot
 from phuma.robots.kinematics import key_body_positions
 from phuma.viewer.show import Lane, Performer, Track
@@ -56,12 +56,14 @@ def ending_of(who: Performer, rollout: Rollout) -> str:
     return who.flags[0] if who.flags else f"stopped at {rollout.duration:.1f} s"
 
 
-def performance_pair(rollout: Rollout, reference: RobotMotion, robot: Robot) -> tuple[Performer, Performer]:
-    """Return the motion that was to be performed, as a ghost, and its performance."""
+def performance_pair(
+    rollout: Rollout, reference: RobotMotion, robot: Robot, how: str = STORED
+) -> tuple[Performer, Performer]:
+    """Return the motion that was to be performed, as the ghost of the choice `ROBOT:HOW`, and its performance."""
     reference = reference.reordered(robot.joint_names)
     title = f"{robot.name} certified" if rollout.report.get("certified") else f"{robot.name} not certified"
     who = follower(f"{robot.name}:{CERTIFIED}", title, rollout, reference, robot)
-    return replace(stored_performer(reference, robot), ghost=True), who
+    return replace(stored_performer(reference, robot), id=f"{robot.name}:{how}", ghost=True), who
 
 
 def certified_performers(piece: Piece, robots: Sequence[Robot] = ()) -> tuple[Performer, Performer]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from phuma.body.smplx import load_smplx
-from phuma.cli.table import number
+from phuma.cli.table import cell, number
+from phuma.core.rollout import Rollout
 from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.formats.rollout_file import load_rollout
 from phuma.io.json_file import read_json
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
+from phuma.robots import built_in_robots, load_robot
 from phuma.sources.bvh.match import load_joint_map
 
 Lines = list[str]
@@ -43,15 +46,41 @@ def describe_robot_motion(probe: Probe) -> Lines:
     ]
 
 
-def describe_rollout(probe: Probe) -> Lines:
-    """Describe a rollout."""
+def describe_rollout(probe: Probe, plot: Path | None = None) -> Lines:
+    """Describe a rollout, and draw what is known of every frame to `plot`."""
     rollout = load_rollout(probe.path)
+    if plot is not None:
+        _draw_rollout(plot, probe.path.name, rollout)
     ended = rollout.terminated_at
     return [
         f"  format   rollout of {rollout.motion} by {rollout.robot}, {len(rollout.joint_names)} joints",
         f"  length   {len(rollout)} frames at {rollout.fps:g} Hz, {rollout.duration:.2f} s",
         f"  ended    {'not terminated' if ended is None else f'terminated at {ended / rollout.fps:.2f} s'}",
+        *_recorded(rollout),
+        *(f"  {name:34}{cell(value)}" for name, value in rollout.report.items() if value is not None),
+        *([f"Picture: {plot}"] if plot else []),
     ]
+
+
+def _draw_rollout(path: Path, title: str, rollout: Rollout) -> None:
+    from phuma.pipelines.scene_building import rollout_motion, stored_performer  # heavy
+    from phuma.viewer.timeline import draw_tracks
+
+    robot = load_robot(rollout.robot)
+    draw_tracks(path, title, stored_performer(rollout_motion(rollout, robot), robot).tracks, rollout.fps)
+
+
+def _recorded(rollout: Rollout) -> Lines:
+    """Describe what was recorded of motors and feet: the greatest torque by its limit, and the greatest forces."""
+    from phuma.pipelines.recorded_tracks import recorded_tracks  # heavy
+    from phuma.pipelines.scene_building import rollout_motion
+
+    if (rollout.torque is None and rollout.foot_force is None) or rollout.robot not in built_in_robots():
+        return []
+    robot = load_robot(rollout.robot)
+    tracks = [t for t in recorded_tracks(rollout_motion(rollout, robot), robot) if len(t.value)]
+    peaks = [(t, int(t.value.argmax())) for t in tracks]
+    return [f"  {t.label + ', greatest':34}{t.value[at]:.3g} {t.unit}, at {at / rollout.fps:.2f} s" for t, at in peaks]
 
 
 def is_reference(probe: Probe) -> bool:

@@ -1,7 +1,8 @@
 """Write robot motions in the layout that a trainer reads: a dataset's kept clips, or what `phuma retarget` wrote.
 
-Each becomes a file below OUT, in a folder of its robot. OUT/export.json lists them with clip, licence, rate and
-the order of joints and bodies. An earlier export in OUT is replaced; a folder that holds anything else is refused.
+Each becomes a file below OUT, in a folder of its robot; with --certified, what the robot did under physics in its
+place. OUT/export.json lists them with clip, licence, rate and the order of joints and bodies. An earlier export in OUT
+is replaced; a folder that holds anything else is refused.
 """
 
 from __future__ import annotations
@@ -48,13 +49,18 @@ def main(argv: Sequence[str]) -> int:
         "--robot", nargs="+", default=[], metavar="ROBOT",
         help="only motions of these: g1, h1_2, or the folder of a robot of your own (default: all built-in ones)",
     )  # fmt: skip
+    parser.add_argument(
+        "--certified", action="store_true",
+        help="the performances under physics of certified clips, in place of the motions, and no other clips",
+    )  # fmt: skip
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores for 64 files or more)")
     parser.add_argument("--json", action="store_true", help=f"print what {RESULT} holds and nothing else")
     args = parser.parse_args(argv)
     robots = tuple(name for word in args.robot for name in word.split(",") if name)
     if args.jobs is not None and args.jobs < 1:
         raise ConfigError(f"--jobs {args.jobs}; expected at least 1")
-    result = export_motions(args.source, args.out, args.format, Selection(args.where, args.split, robots), args.jobs)
+    choice = Selection(args.where, args.split, robots, args.certified)
+    result = export_motions(args.source, args.out, args.format, choice, args.jobs)
     warnings = licence_warnings(result["licences"])
     if args.json:
         print(json.dumps(result))
@@ -86,8 +92,8 @@ def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs
     if not rows and not failed:
         raise ConfigError(f"no motion in {source} is of {', '.join(models)}")
     return save_result(out, {
-        "finished": True, "phuma": __version__, "layout": layout, "robots": orders(rows, layout, models),
-        "licences": licences(rows), "files": rows, "failed": failed,
+        "finished": True, "phuma": __version__, "layout": layout, "certified": choice.certified,
+        "robots": orders(rows, layout, models), "licences": licences(rows), "files": rows, "failed": failed,
     })  # fmt: skip
 
 
@@ -95,7 +101,8 @@ def summary(result: dict[str, Any], out: Path) -> list[str]:
     """Return a summary for the terminal: counts and failures."""
     files, failed = result["files"], result["failed"]
     robots = ", ".join(result["robots"]) or "no robot"
-    lines = [f"{len(files)} files in the layout {result['layout']} for {robots} in {out}, listed in {out / RESULT}"]
+    what = "performances" if result["certified"] else "files"
+    lines = [f"{len(files)} {what} in the layout {result['layout']} for {robots} in {out}, listed in {out / RESULT}"]
     lines += [f"Not usable: {f['source']}: {f['reason']}" for f in failed[:20]]
     if len(failed) > 20:
         lines.append(f"... and {len(failed) - 20} more, all in {out / RESULT}")

@@ -44,7 +44,10 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     parser.add_argument(
-        "--plot", type=Path, metavar="OUT.png", help="draw a recording: stills, contacts, every metric over time"
+        "--plot",
+        type=Path,
+        metavar="OUT.png",
+        help="draw a recording: stills, contacts, every metric over time; of a rollout, torques and forces too",
     )
     args = parser.parse_args(argv)
     if args.plot and args.plot.suffix.lower() not in PICTURES:
@@ -54,10 +57,12 @@ def main(argv: Sequence[str]) -> int:
     kind = _document_kind(probe)
     if kind is None:
         lines = _recording(probe, from_options(ReadCfg, args), from_options(CurateCfg, args), args.plot)
-    elif args.plot and kind is not _clip:
-        raise ConfigError("--plot draws recordings and clips; this file is neither")
+    elif kind in (_clip, describe_rollout):
+        lines = kind(probe, args.plot)
+    elif args.plot:
+        raise ConfigError("--plot draws recordings, clips and rollouts; this file is none of them")
     else:
-        lines = _clip(probe, args.plot) if kind is _clip else kind(probe)
+        lines = kind(probe)
     print("\n".join(map(harmless, [str(args.file), *lines])))
     return 0
 

@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING
 
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.errors import ConfigError
-from phuma.pipelines.scene_building import MOST, performers_of, pieces_of
+from phuma.pipelines.performed import certified_performers
+from phuma.pipelines.recorded_tracks import strip_plots
+from phuma.pipelines.scene_building import MOST, Piece, performers_of, pieces_of
 from phuma.retargeting import METHODS
-from phuma.robots import load_robot
+from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
+from phuma.viewer import style
 from phuma.viewer.film import CAMERAS, SUFFIXES, film, pictures_in
 from phuma.viewer.show import Performer
 
@@ -40,6 +43,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--compare", nargs="+", default=[], metavar="M", help=f"by these methods: some of {', '.join(METHODS)}"
     )
+    parser.add_argument(
+        "--certified", action="store_true", help="a dataset's clip beside its performance under physics, by `certify`"
+    )
     parser.add_argument("--human", action="store_true", help="draw the human that the robot follows, too")
     add_filming(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
@@ -48,11 +54,25 @@ def main(argv: Sequence[str]) -> int:
     robots = [load_robot(name) for name in args.robot]
     methods = split_values(args.compare, METHODS, "method") if args.compare else []
     pieces = [piece for path in args.sources for piece in pieces_of(path, from_options(ReadCfg, args), robots=robots)]
+    if args.certified:
+        film_certified(args, pieces, robots)
+        return 0
     each = max(1, len(robots)) * max(1, len(methods))
     if len(pieces) * each > MOST:
         raise ConfigError(f"{len(pieces) * each} motions in one picture; at most {MOST}")
     film_performers(args, [p for piece in pieces for p in performers_of(piece, robots, methods)], args.human)
     return 0
+
+
+def film_certified(args: argparse.Namespace, pieces: Sequence[Piece], robots: Sequence[Robot]) -> None:
+    """Write a film of the only piece beside its performance, which turns red where it was lost."""
+    from phuma.viewer.scene import Appearance
+
+    if len(pieces) != 1 or args.compare:
+        raise ConfigError("--certified films one clip of a dataset as it is stored: give one, and no --compare")
+    performers = certified_performers(pieces[0], robots)
+    colours = [Appearance(colour, p.ended) for p, colour in zip(performers, style.PERFORMERS)]
+    film_performers(args, performers, args.human, colours, apart=True)
 
 
 def add_filming(parser: argparse.ArgumentParser) -> None:
@@ -66,15 +86,27 @@ def film_performers(
     performers: Sequence[Performer],
     human: bool = False,
     appearances: Sequence[Appearance] = (),
+    apart: bool = False,
 ) -> None:
-    """Write a film of performers side by side, at the frame rate of the first one."""
+    """Write a film of performers side by side, at the frame rate of the first one, above what was recorded of them."""
     motions = [p.motion.resampled(performers[0].motion.fps) for p in performers]
 
     from tqdm import tqdm
 
     with tqdm(total=pictures_in(args.out, motions), unit="picture", disable=None, file=sys.stderr) as bar:
         robots = [p.robot for p in performers]
-        film(args.out, motions, robots, human, args.camera, size_of(args.size), bar.update, appearances)
+        film(
+            args.out,
+            motions,
+            robots,
+            human,
+            args.camera,
+            size_of(args.size),
+            bar.update,
+            appearances,
+            apart,
+            strip_plots(performers),
+        )
     print(", ".join(p.title for p in performers), "in", args.out)
 
 

@@ -1,12 +1,13 @@
 """Write one HTML page on a dataset: what it holds, what curation did, and how well the robots follow.
 
 The page shows hours and clips by source, type and split, the filters one after the other and each by itself, the
-distributions of all metrics with their limits, and the worst clips as pictures. It needs no network and no other file.
+distributions of all metrics with their limits, the worst clips as pictures, and what robots performed under physics.
+It needs no network and no other file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from phuma.core.dataset_summary import Summary
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.errors import ConfigError, PhumaError
 from phuma.io.atomic import write_atomic
-from phuma.robots import built_in_robots, load_robot
+from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.viewer.html import Html
 
 NAME = "report.html"
@@ -45,28 +46,49 @@ def write_report(dataset: Dataset, out: Path, robot_folders: Sequence[str | Path
     from phuma.viewer.report import report_page
 
     summary = summarise(dataset)
-    page = report_page(summary, _pictures(dataset, summary, robot_folders))
+    robots = _robots(summary, robot_folders)
+    page = report_page(summary, _pictures(dataset, summary, robots), _performances(dataset, summary, robots))
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(out, lambda f: f.write(page.encode()))
     return summary
 
 
-def _pictures(dataset: Dataset, summary: Summary, folders: Sequence[str | Path]) -> dict[tuple[str, str], Html]:
+def _robots(summary: Summary, folders: Sequence[str | Path]) -> dict[str, Robot]:
+    """Return the robots of a dataset that are known: built-in ones, and those whose folders are given."""
+    given = {robot.name: robot for robot in map(load_robot, folders)}
+    own = [about.name for about in summary.robots if about.name in built_in_robots() and about.name not in given]
+    return given | {name: load_robot(name) for name in own}
+
+
+def _pictures(dataset: Dataset, summary: Summary, robots: Mapping[str, Robot]) -> dict[tuple[str, str], Html]:
     """Return pictures of the worst clips, by robot and clip; a clip whose file is damaged has none.
 
     Of a robot that is not built in and whose folder is not given, the human is drawn alone.
     """
     from phuma.viewer.robot_stills import robot_stills
 
-    robots = {robot.name: robot for robot in map(load_robot, folders)}
     out = {}
     for about in summary.robots:
-        if about.name in built_in_robots() and about.name not in robots:
-            robots[about.name] = load_robot(about.name)
         for clip in {c.clip for clips in about.worst.values() for c in clips}:
             with suppress(PhumaError):
                 motion = dataset.entry(clip, about.name).motion()
                 out[about.name, clip] = robot_stills(motion, robots.get(about.name))
+    return out
+
+
+def _performances(dataset: Dataset, summary: Summary, robots: Mapping[str, Robot]) -> dict[tuple[str, str], Html]:
+    """Return pictures of performances that are not certified, up to where they were lost, by robot and clip; of a robot
+    that is not known there are none."""
+    from phuma.contacts.performed import performed_motion
+    from phuma.core.provenance import Provenance
+    from phuma.viewer.robot_stills import robot_stills
+
+    out = {}
+    for clip in (clip for about in summary.certification if about.robot in robots for clip in about.lost):
+        with suppress(PhumaError):
+            rollout = dataset.entry(clip.clip, clip.robot).performance()
+            motion = performed_motion(rollout, robots[clip.robot], Provenance(clip.recording, "rollout"))
+            out[clip.robot, clip.clip] = robot_stills(motion, robots[clip.robot])
     return out
 
 
@@ -87,4 +109,7 @@ def key_figures(summary: Summary) -> list[str]:
         words = ", ".join(f"{word} {n}" for word, n in about.flags)
         said = f": {words}" if words else ""
         lines.append(f"  flags     {about.flagged:,} of {about.clips:,} clips on {about.name}{said}")
+    for found in summary.certification:
+        good, tried = found.total.certified, found.total.tried
+        lines.append(f"  physics   {good:,} of {tried:,} clips that were tried on {found.robot} are certified")
     return lines

@@ -35,6 +35,11 @@ def lines(found: Status, root: Path) -> list[str]:
         f"{found.recordings}{of} recordings done, {len(found.failed)} of them could not be used; "
         f"{found.total.clips} clips{kept}",
     ]
+    if found.tried:
+        kept_clips = sum(tally.kept for tally in found.robots.values())
+        out.append(
+            f"{found.tried} of {kept_clips} kept clips were performed under physics, {found.certified} are certified"
+        )
     for what, part in (("robot", found.robots), ("split", found.splits), ("category", found.categories)):
         if part:
             out += ["", table(what, part)]

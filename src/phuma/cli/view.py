@@ -1,8 +1,9 @@
 """Show a dataset, clips or recordings in the browser: human and robot, and what is known of every frame.
 
-A dataset shows a list of its clips, kept or not, to search, filter and sort. Other files are shown one by one: a
-robot's motion as it is, a human's on the robot. Only this machine can open the page unless --host says otherwise;
-then the link that is printed holds a token, without which nothing is answered. Nothing is written.
+A dataset shows a list of its clips, kept or not, to search, filter and sort; what `phuma certify` performed is shown
+beside what it was to do. Other files are shown one by one: a robot's motion as it is, a human's on the robot. Only this
+machine can open the page unless --host says otherwise; then the link that is printed holds a token, without which
+nothing is answered. Nothing is written.
 """
 
 from __future__ import annotations
@@ -36,13 +37,17 @@ def main(argv: Sequence[str]) -> int:
         "--robot", action="append", default=[], metavar="R",
         help="g1, h1_2 or a robot's folder, may be given more than once (default: the dataset's, else g1)",
     )  # fmt: skip
+    parser.add_argument(
+        "--certify", action="store_true",
+        help="offer to perform clips under physics that were not yet: seconds to a minute each",
+    )  # fmt: skip
     add_serving(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     args = parser.parse_args(argv)
     check_port(args)
-    collection = collection_of(args.sources, args.robot, from_options(ReadCfg, args), from_options(CurateCfg, args))
-    serve(collection, args)
+    cfgs = from_options(ReadCfg, args), from_options(CurateCfg, args)
+    serve(collection_of(args.sources, args.robot, *cfgs, certify=args.certify), args)
     return 0
 
 
@@ -94,7 +99,11 @@ async def until_stopped(viewer: Viewer, ready: Callable[[], None]) -> None:
 
 
 def collection_of(
-    sources: Sequence[Path], robots: Sequence[str], read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
+    sources: Sequence[Path],
+    robots: Sequence[str],
+    read_cfg: ReadCfg,
+    curate_cfg: CurateCfg | None = None,
+    certify: bool = False,
 ) -> Collection:
     """Return the collection of one dataset, or of any number of files."""
     folders = [path for path in sources if path.is_dir()]
@@ -102,7 +111,8 @@ def collection_of(
         from phuma.pipelines.scene_building import DEFAULT_ROBOT
 
         print(f"reading {len(sources)} file{'s' if len(sources) > 1 else ''} ...", file=sys.stderr)
-        return FileCollection(sources, [load_robot(name) for name in robots or [DEFAULT_ROBOT]], read_cfg, curate_cfg)
+        models = [load_robot(name) for name in robots or [DEFAULT_ROBOT]]
+        return FileCollection(sources, models, read_cfg, curate_cfg, certify)
     root = folders[0]
     if len(sources) > 1:
         raise ConfigError("one dataset at a time, or any number of files")
@@ -110,7 +120,7 @@ def collection_of(
         raise ConfigError(f"{root} is a training run: watch its policy by `phuma play {root} DATASET`")
     if not Layout(root).description.is_file():
         raise ConfigError(f"{root} is no dataset: build one by `phuma build {root} --out DATASET`, or name its files")
-    return DatasetCollection(root, robots_of(root, robots))
+    return DatasetCollection(root, robots_of(root, robots), certify=certify)
 
 
 def robots_of(root: Path, more: Sequence[str]) -> list[Robot]:

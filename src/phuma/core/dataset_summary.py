@@ -120,6 +120,50 @@ class RobotSummary:
 
 
 @dataclass(frozen=True)
+class Tried:
+    """Counts of kept clips that a robot performed under physics, for example those of a category."""
+
+    name: str
+    tried: int
+    certified: int
+    """Clips that were performed within 0.15 m"""
+    loosely: int
+    """Clips that were performed within 0.5 m"""
+    error_mm: float | None
+    """Mean distance from the motion over the certified clips, mm; None without one"""
+
+
+@dataclass(frozen=True)
+class LostClip:
+    """A kept clip that was performed under physics and is not certified."""
+
+    clip: str
+    robot: str
+    recording: str
+    start: float
+    """Seconds into the recording at which the clip begins"""
+    end: float
+    """Seconds into the recording at which the clip ends"""
+    category: str
+    loosely: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Certification:
+    """What came of performing the kept clips on one robot under physics."""
+
+    robot: str
+    kept: int
+    """Kept clips, tried or not"""
+    total: Tried
+    categories: tuple[Tried, ...]
+    """The same by category, without those of which nothing was tried"""
+    lost: tuple[LostClip, ...]
+    """The first clips that are not certified; those beyond 0.5 m come first"""
+
+
+@dataclass(frozen=True)
 class Licence:
     """The licence of the recordings of a source, and whether they may be redistributed."""
 
@@ -181,3 +225,5 @@ class Summary:
     confusion: Confusion
     config: Mapping[str, Any]
     versions: Mapping[str, str]
+    certification: tuple[Certification, ...] = ()
+    """What came of performing clips under physics, for each robot with which that was tried"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from phuma.contacts.performed import performed_motion
+from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import ROBOT_FILES, load_description
 from phuma.dataset.exchange import format_named
@@ -18,18 +21,19 @@ from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import clean_condition, quoted
 from phuma.errors import ConfigError, PhumaError, ReadError, StorageError
 from phuma.formats.robot_motion_file import load_robot_motion
+from phuma.formats.rollout_file import load_rollout
 from phuma.io.atomic import write_atomic
 from phuma.io.inside import inside
 from phuma.io.json_file import read_json
 from phuma.io.names import unique_name
-from phuma.robots import built_in_robots, cached_robot
+from phuma.robots import Robot, built_in_robots, cached_robot
 
 RESULT = "export.json"
 FORMAT = "phuma-export"
 VERSION = 1
 MOST_BYTES = 1 << 30
 """Largest export.json, which has a row per motion"""
-COLUMNS = "clip, robot, recording, source, split, file"
+COLUMNS = "clip, robot, recording, source, split, file, certified_file"
 Row = dict[str, Any]
 
 
@@ -41,6 +45,8 @@ class Selection:
     split: str | None = None
     robots: tuple[str, ...] = ()
     """Names of robots, or folders with model.xml and robot.json; all built-in ones where none is given"""
+    certified: bool = False
+    """Whether the performances of certified clips are exported, and nothing else"""
 
     def models(self) -> dict[str, str]:
         """Return, by the robots' names, what loads each model."""
@@ -55,6 +61,8 @@ class Item(NamedTuple):
     """Path below the robot's folder, without suffix: safe parts and forward slashes"""
     about: Mapping[str, Any]
     """Facts that are known without reading it: clip, source, and of a dataset also recording and split"""
+    performance: Path | None = None
+    """The rollout that is exported in its place; None for the motion itself"""
 
 
 class Outcome(NamedTuple):
@@ -68,10 +76,13 @@ def find_items(source: Path, choice: Selection, leave_out: Path) -> list[Item]:
     """Return the kept clips of a dataset, one motion, or all motions in a folder."""
     if Layout(source).description.exists():
         items = _in_dataset(source, choice)
-    elif choice.where or choice.split:
-        raise ConfigError(f"{source} is no dataset, so --where and --split have no manifest to ask")
+    elif choice.where or choice.split or choice.certified:
+        raise ConfigError(f"{source} is no dataset, so --where, --split and --certified have no manifest to ask")
     else:
         items = _in_folder(source, leave_out)
+    if not items and choice.certified:
+        how = f"`phuma certify {shlex.quote(str(source))}` performs what was not performed yet"
+        raise ConfigError(f"nothing to export in {source}: no clip there is chosen and certified; {how}")
     if not items:
         raise ConfigError(f"nothing to export in {source}: no robot motion there is kept and chosen")
     return items
@@ -83,12 +94,15 @@ def _in_dataset(root: Path, choice: Selection) -> list[Item]:
         condition += f" AND split = {quoted(choice.split)}"
     if choice.robots:
         condition += f" AND robot IN ({', '.join(map(quoted, choice.models()))})"
+    if choice.certified:
+        condition += " AND certified AND certified_file IS NOT NULL"
     taken: dict[str, set[str]] = defaultdict(set)  # by robot, as each has a folder of its own
     items = []
     for row in Dataset(root).rows(condition, COLUMNS):
-        path, robot = inside(root, row.pop("file")), row.pop("robot")
+        path, robot, performance = inside(root, row.pop("file")), row.pop("robot"), row.pop("certified_file")
         name = safe_name(f"{path.parent.name}/{row['clip']}")
-        items.append(Item(path, unique_name(name, taken[robot.lower()]), row))
+        performed = inside(root, performance) if choice.certified else None
+        items.append(Item(path, unique_name(name, taken[robot.lower()]), row, performed))
     return items
 
 
@@ -124,6 +138,8 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
                 return Outcome()
             raise ReadError(item.path, f"is of robot {motion.robot!r}; name its folder with --robot")
         robot, chosen = cached_robot(models[motion.robot]), format_named(layout)
+        if item.performance is not None:
+            motion = _performed(item.performance, motion, robot)
         path = inside(out, f"{robot.name}/{item.name}{chosen.suffix}")
         make_folder(path.parent)
         chosen.write(motion, robot, path)
@@ -137,6 +153,14 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
         **item.about, "file": path.relative_to(out).as_posix(), "robot": robot.name, "fps": chosen.rate(motion.fps),
         "licence": origin.licence, "redistributable": origin.redistributable,
     })  # fmt: skip
+
+
+def _performed(path: Path, motion: RobotMotion, robot: Robot) -> RobotMotion:
+    """Return the performance of a motion, with the origin of that."""
+    rollout = load_rollout(path)
+    if rollout.robot != robot.name:
+        raise ReadError(path, f"is of robot {rollout.robot!r}; the clip is of {robot.name!r}")
+    return performed_motion(rollout, robot, motion.provenance)
 
 
 def other_models(source: Path, identities: Mapping[str, str]) -> list[str]:

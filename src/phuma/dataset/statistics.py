@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from phuma.core.dataset_summary import Amount, Confusion, Failure, Licence, Summary
 from phuma.dataset.category import GROUP_OF, TYPES
+from phuma.dataset.certification import certification
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.funnel import curation_histograms, filters
 from phuma.dataset.labels import type_of_text
@@ -15,8 +16,9 @@ AMOUNT = """count(*) FILTER (NOT mirrored), count(*) FILTER (kept AND NOT mirror
     coalesce(sum(frames / fps) FILTER (kept), 0) / 3600"""
 
 
-def summarise(dataset: Dataset, worst: int = 3) -> Summary:
-    """Return all numbers of a dataset, with `worst` of the worst clips by each metric."""
+def summarise(dataset: Dataset, worst: int = 3, lost: int = 24) -> Summary:
+    """Return all numbers of a dataset, with `worst` of the worst clips by each metric and `lost` of those that a robot
+    did not perform under physics."""
     description = dataset.description
     considered, passed, kept, hours = dataset.query(f"SELECT {AMOUNT} FROM {clips(dataset)}")[1][0]
     mirrored, imported = dataset.query(
@@ -39,6 +41,7 @@ def summarise(dataset: Dataset, worst: int = 3) -> Summary:
         confusion=confusion(dataset),
         config={**description.config, **({"selected": description.selected} if description.selected else {})},
         versions=description.versions,
+        certification=tuple(c for robot in robots(dataset) if (c := certification(dataset, robot, lost)) is not None),
     )
 
 

@@ -15,7 +15,7 @@ from phuma.dataset.record import load_record
 from phuma.errors import ReadError
 from phuma.io.lock import is_locked
 
-NEEDED = ("clip", "robot", "kept", "frames", "fps", "split", "category")
+NEEDED = ("clip", "robot", "kept", "frames", "fps", "split", "category", "certified")
 BATCH = 2000
 UNKNOWN = "unknown"
 """Category of an imported motion without a label; split of a clip without one"""
@@ -70,6 +70,10 @@ class Status:
     robots: dict[str, Tally] = field(default_factory=dict)
     splits: dict[str, Tally] = field(default_factory=dict)
     categories: dict[str, Tally] = field(default_factory=dict)
+    tried: int = 0
+    """Kept clips that were performed under physics, on each robot that they are of"""
+    certified: int = 0
+    """Those of them that are certified"""
 
     def as_json(self) -> dict[str, Any]:
         """Return the status in plain values."""
@@ -82,6 +86,8 @@ class Status:
             "planned": self.planned,
             "failed": self.failed,
             **self.total.as_json(),
+            "tried": self.tried,
+            "certified": self.certified,
             **{name: {k: t.as_json() for k, t in sorted(part.items())} for name, part in parts.items()},
         }
 
@@ -99,6 +105,8 @@ def status(root: Path) -> Status:
     seen: set[str] = set()
     for row in _manifest_rows(layout) if finished else _record_rows(layout, out):
         out.robots.setdefault(row["robot"], Tally()).add(row)
+        out.tried += bool(row["kept"]) and row["certified"] is not None
+        out.certified += bool(row["kept"] and row["certified"])
         if row["clip"] not in seen:
             seen.add(row["clip"])
             out.total.add(row)

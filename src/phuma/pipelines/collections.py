@@ -1,13 +1,14 @@
 """Provide the viewer with a collection of clips: a dataset, or files of any kind.
 
-What a clip needs to be opened is imported when one is: a list of clips is shown before that.
+What a clip needs to be opened is imported when one is: a list of clips is shown before that. With `certify`, what was
+not performed under physics yet can be, on the spot.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -23,22 +24,26 @@ from phuma.viewer.session import Opened
 from phuma.viewer.show import Performer
 
 if TYPE_CHECKING:
+    from phuma.core.robot_motion import RobotMotion
+    from phuma.pipelines.choices import Offer, Stored
     from phuma.pipelines.scene_building import Piece
 
 REMEMBERED = 32  # entries and performances that are kept in memory
+RETARGETING, PERFORMING = "retargeting", "performing"
 
 
 class DatasetCollection:
     """Provide the clips of a dataset, kept or not, or those under a condition; nothing is written."""
 
-    opening, comparing = "reading", "retargeting"
+    opening = "reading"
 
-    def __init__(self, root: Path, robots: Sequence[Robot], where: str | None = None) -> None:
+    def __init__(self, root: Path, robots: Sequence[Robot], where: str | None = None, certify: bool = False) -> None:
         self._dataset = Dataset(root) if where is None else Dataset(root).part(where)
         self._facets = facets(self._dataset)  # reads the manifest, so that its faults are reported at once
         self._robots = {robot.name: robot for robot in robots}
         """The robots that clips can be put on: those of the dataset, and others that were asked for."""
-        self._perform = Performances()
+        self._certify, self.comparing = certify, PERFORMING if certify else RETARGETING
+        self._made = Performances()
         self._entry = lru_cache(maxsize=REMEMBERED)(self._dataset.entry)
 
     def about(self) -> dict[str, Any]:
@@ -55,43 +60,52 @@ class DatasetCollection:
         return piece_of_entry(self._entry(clip, robot))
 
     def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
-        from phuma.pipelines.scene_building import STORED, piece_of_entry, show_of, stored_performer
+        from phuma.pipelines.choices import offers_of, opened
+        from phuma.pipelines.scene_building import STORED, piece_of_entry
 
         entry = self._entry(clip, robot)
-        stored = {f"{e.row['robot']}:{STORED}": e for e in self._dataset.entries_of(clip) if e.row["file"]}
-        first = f"{entry.row['robot']}:{STORED}"
-        chosen = list(dict.fromkeys([first] * (first in stored) if performers is None else performers))
         piece = piece_of_entry(entry)
-        titles = {name: _stored_title(e) for name, e in stored.items()}
-        done = {e.row["robot"]: e.row["method"] for e in stored.values()}
-        titles |= method_titles(self._robots, piece, leave_out=done)
-        check_choice(chosen, titles)
+        stored = {e.row["robot"]: self._stored(e) for e in self._dataset.entries_of(clip) if e.row["file"]}
+        offers = offers_of(piece, stored, self._robots, self._certify)
+        first = f"{entry.row['robot']}:{STORED}"
+        chosen = [first] * (first in offers) if performers is None else performers
+        return opened(piece, offers, chosen, partial(self._made.get, clip))
 
-        def performer(name: str) -> Performer:
-            if name in stored:
-                robot = stored[name].row["robot"]
-                if robot not in self._robots:
-                    raise ConfigError(f"{clip} is of {robot}, which is none of {', '.join(self._robots)}; see --robot")
-                return stored_performer(stored[name].motion(), self._robots[robot])
-            return self._perform.get(clip, name, piece, self._robots)
+    def _stored(self, entry: Entry) -> Stored:
+        from phuma.pipelines.choices import Stored
 
-        return Opened(show_of(piece, [performer(name) for name in chosen]), choices_of(titles, chosen))
+        row = entry.row
+
+        def robot() -> Robot:
+            if row["robot"] not in self._robots:
+                known = ", ".join(self._robots)
+                raise ConfigError(f"{entry.id} is of {row['robot']}, which is none of {known}; see --robot")
+            return self._robots[row["robot"]]
+
+        performance = entry.performance if row["certified_file"] else None
+        return Stored(robot, entry.motion, row["method"], performance, row["certified"])
 
 
 class FileCollection:
     """Provide clips, recordings and robot motions from files."""
 
-    opening, comparing = "reading", "retargeting"
+    opening = "reading"
 
     def __init__(
-        self, paths: Sequence[Path], robots: Sequence[Robot], read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
+        self,
+        paths: Sequence[Path],
+        robots: Sequence[Robot],
+        read_cfg: ReadCfg,
+        curate_cfg: CurateCfg | None = None,
+        certify: bool = False,
     ) -> None:
         from phuma.pipelines.scene_building import pieces_of
 
         pieces = [piece for path in paths for piece in pieces_of(path, read_cfg, curate_cfg, robots)]
         self._pieces = {f"{k}": piece for k, piece in enumerate(pieces)}
         self._robots = {robot.name: robot for robot in robots}
-        self._perform = Performances()
+        self._certify, self.comparing = certify, PERFORMING if certify else RETARGETING
+        self._made = Performances()
 
     def about(self) -> dict[str, Any]:
         kept = sum(_is_kept(piece) is True for piece in self._pieces.values())
@@ -125,44 +139,39 @@ class FileCollection:
         return self._pieces[clip]
 
     def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
-        from phuma.pipelines.scene_building import show_of, stored_performer
+        from phuma.pipelines.choices import offers_of, opened
+        from phuma.pipelines.scene_building import STORED
         from phuma.retargeting import DEFAULT_METHOD
 
         piece = self.piece(clip, robot)
-        done = {} if piece.motion is None else {piece.motion.robot: piece.motion.report.get("method")}
-        titles = method_titles(self._robots, piece, leave_out=done)
-        here = None
-        if piece.motion is not None:
-            here = stored_performer(
-                piece.motion, self._robots.get(piece.motion.robot) or load_robot(piece.motion.robot)
-            )
-            titles = {here.id: f"{here.title} (stored)", **titles}
-        default = here.id if here is not None else f"{next(iter(self._robots))}:{DEFAULT_METHOD}"
-        chosen = [default] if performers is None else list(dict.fromkeys(performers))
-        check_choice(chosen, titles)
-        found = [
-            here if here is not None and name == here.id else self._perform.get(clip, name, piece, self._robots)
-            for name in chosen
-        ]
-        return Opened(show_of(piece, found), choices_of(titles, chosen))
+        stored = {} if piece.motion is None else {piece.motion.robot: self._stored(piece, piece.motion)}
+        offers = offers_of(piece, stored, self._robots, self._certify)
+        first = f"{piece.motion.robot}:{STORED}" if piece.motion else f"{next(iter(self._robots))}:{DEFAULT_METHOD}"
+        return opened(piece, offers, [first] if performers is None else performers, partial(self._made.get, clip))
+
+    def _stored(self, piece: Piece, motion: RobotMotion) -> Stored:
+        from phuma.pipelines.choices import Stored
+
+        return Stored(
+            lambda: self._robots.get(motion.robot) or load_robot(motion.robot), lambda: motion,
+            motion.report.get("method"), piece.performance,
+        )  # fmt: skip
 
 
 class Performances:
-    """Retarget clips on demand, one at a time, and remember the last results."""
+    """Make performers that take long on demand, one at a time, and remember the last of them."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._done: dict[tuple[str, str], Performer] = {}
+        self._done: dict[tuple[str, str], Sequence[Performer]] = {}
 
-    def get(self, clip: str, choice: str, piece: Piece, robots: Mapping[str, Robot]) -> Performer:
-        """Return the performance of a piece by a choice `ROBOT:METHOD`."""
-        from phuma.pipelines.scene_building import perform
-
-        robot, _, method = choice.partition(":")
-        assert piece.clip is not None
+    def get(self, clip: str, choice: str, offer: Offer) -> Sequence[Performer]:
+        """Return the performers of a choice for a clip."""
+        if not offer.computed:
+            return offer.make()
         with self._lock:
             if (clip, choice) not in self._done:
-                self._done[clip, choice] = perform(piece.clip, robots[robot], method)
+                self._done[clip, choice] = offer.make()
                 while len(self._done) > REMEMBERED:
                     del self._done[next(iter(self._done))]
             return self._done[clip, choice]
@@ -179,16 +188,6 @@ def search_of(request: Mapping[str, str]) -> Search:
             except ValueError:
                 raise ConfigError(f"{key} is {request[key]!r}; expected a number") from None
     return Search(**given, descending=request.get("descending") == "1")
-
-
-def method_titles(robots: Mapping[str, Robot], piece: Piece, leave_out: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the title of every choice of robot and method that is not stored; none without a human."""
-    from phuma.retargeting import METHODS
-
-    if piece.clip is None:
-        return {}
-    # The best method first.
-    return {f"{r}:{m}": f"{r} by {m}" for r in robots for m in reversed(METHODS) if leave_out.get(r) != m}
 
 
 def check_choice(chosen: Sequence[str], titles: Mapping[str, str]) -> None:
@@ -210,8 +209,3 @@ def choices_of(titles: Mapping[str, str], chosen: Sequence[str]) -> tuple[Choice
 def _is_kept(piece: Piece) -> bool | None:
     """Return whether all measures passed; None where there are none."""
     return all(m.passed for m in piece.measures) if piece.measures else None
-
-
-def _stored_title(entry: Entry) -> str:
-    method = entry.row["method"]
-    return f"{entry.row['robot']}{f' by {method}' if method else ''} (stored)"

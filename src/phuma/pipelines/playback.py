@@ -11,26 +11,22 @@ import numpy as np
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rollout import Rollout
-from phuma.core.rotations import Array
 from phuma.errors import ConfigError, PhumaError
 from phuma.evaluation import Score, judge
 from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
-from phuma.evaluation.metrics import deviations
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import library_of
 from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
 from phuma.pipelines.evaluate_policy import try_out
-from phuma.pipelines.scene_building import Piece, performer, rollout_motion, show_of, stored_performer
+from phuma.pipelines.performed import CLOSE, follower
+from phuma.pipelines.recorded_tracks import ERROR
+from phuma.pipelines.scene_building import Piece, show_of, stored_performer
 from phuma.robots import Robot
-from phuma.robots.kinematics import key_body_positions
 from phuma.sim.reference import fault
 from phuma.viewer.session import Opened
-from phuma.viewer.show import Lane, Performer, Show, Track
+from phuma.viewer.show import Show
 
 POLICY, REFERENCE = "policy", "reference"
-CLOSE = "success_0.15"
-NOT_KNOWN = ("torque",)
-"""Tracks that cannot be computed from the poses of a simulated robot, as the torques of its motors."""
 
 
 @dataclass(frozen=True)
@@ -116,45 +112,18 @@ def rollout_show(piece: Piece, rollout: Rollout, robot: Robot) -> Show:
     assert piece.motion is not None
     reference = replace(piece.motion, human_joints=None).reordered(robot.joint_names)
     ghost = replace(stored_performer(reference, robot), id=REFERENCE, title=REFERENCE, ghost=True, scores={}, flags=())
-    who, error = policy_performer(rollout, reference, robot)
+    who = follower(POLICY, POLICY, rollout, reference, robot)
     score = judge(replace(rollout, motion=piece.title), reference, robot)
     show = show_of(replace(piece, clip=None, motion=reference, measures=(), path=None), [ghost, who])
-    over = np.arange(len(show)) >= (len(show) if who.ended is None else who.ended)
-    ending = who.flags[0] if who.flags else f"stopped at {rollout.duration:.1f} s"
-    verdict = verdict_of(score) if who.ended is None else ending
-    lanes = [
-        Lane(ending, "violation", over),
-        Lane(f"more than {100 * THRESHOLDS[CLOSE]:g} cm away", "violation", error > THRESHOLDS[CLOSE]),
-    ]
-    lanes += [replace(lane, holds=lane.holds & ~over) for lane in show.lanes]
-    facts = [("mean body error", f"{100 * np.nanmean(error):.1f} cm")]
+    first, error = who.lanes[:2], next(track.value for track in who.tracks if track.label == ERROR)
+    others = [lane for lane in show.lanes if lane.label not in {lane.label for lane in first}]
+    lanes = [*first, *(replace(lane, holds=lane.holds & ~first[0].holds) for lane in others)]
+    facts = [("mean body error", f"{np.nanmean(error):.1f} cm")]
     facts += [(f"within {100 * THRESHOLDS[name]:g} cm", _until(score.failed_at[name])) for name in (CLOSE, SUCCESS)]
     return replace(
-        show, lanes=tuple(lane for lane in lanes if lane.holds.any() or lane.kind == "contact"),
-        kept=score.successful, verdict=verdict, facts=(*facts, *show.facts),
+        show, lanes=tuple(lane for lane in lanes if lane.holds.any() or lane.kind == "contact"), kept=score.successful,
+        verdict=verdict_of(score) if who.ended is None else first[0].label, facts=(*facts, *show.facts),
     )  # fmt: skip
-
-
-def policy_performer(rollout: Rollout, reference: RobotMotion, robot: Robot) -> tuple[Performer, Array]:
-    """Return the policy's robot at the reference's frame rate, and its mean body error, (T,) m.
-
-    After an early end its last pose is held, and nothing more is measured.
-    """
-    motion = rollout_motion(rollout, robot).resampled(reference.fps)
-    reached, total = min(len(motion), len(reference)), len(reference)
-    motion = motion.frames(slice(reached))
-    who = performer(POLICY, POLICY, motion, robot)
-    error = deviations(*(key_body_positions(robot, m) for m in (motion, reference.frames(slice(reached)))))
-    error = _longer(error, total)
-    tracks = [Track("body error", "cm", 100 * error, (100 * THRESHOLDS[CLOSE],))]
-    tracks += [replace(t, value=_longer(t.value, total)) for t in who.tracks if t.label not in NOT_KNOWN]
-    early = rollout.terminated_at is not None or reached < total - 1  # rounding of rates may cost the last frame
-    return replace(
-        who, motion=motion.frames(np.minimum(np.arange(total), reached - 1)), over=_longer(who.over, total),
-        slips=_longer(who.slips, total), tracks=tuple(tracks),
-        lanes=tuple(replace(lane, holds=_longer(lane.holds, total)) for lane in who.lanes),
-        ended=reached if early and reached < total else None,
-    ), error  # fmt: skip
 
 
 def verdict_of(score: Score) -> str:
@@ -165,9 +134,3 @@ def verdict_of(score: Score) -> str:
 
 def _until(frame: int | None) -> str:
     return "to its end" if frame is None else f"until {frame / RATE:.1f} s"
-
-
-def _longer(values: Array, frames: int) -> Array:
-    """Return values padded to `frames` frames by False or nan."""
-    more = np.full((frames - len(values), *values.shape[1:]), False if values.dtype == bool else np.nan, values.dtype)
-    return np.concatenate([values, more])

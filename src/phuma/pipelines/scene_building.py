@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from phuma.contacts.performed import performed_motion
 from phuma.core.clip import Clip, Measure
 from phuma.core.foot_contacts import in_contact
+from phuma.core.performed_motion import PerformedMotion
 from phuma.core.provenance import Provenance
 from phuma.core.robot_metrics import FIVE, ROBOT
 from phuma.core.robot_motion import RobotMotion
@@ -32,6 +35,7 @@ from phuma.formats.rollout_file import is_rollout, load_rollout
 from phuma.io.probe import Probe
 from phuma.pipelines.curation_tracks import human_tracks
 from phuma.pipelines.files_to_clips import people_in
+from phuma.pipelines.recorded_tracks import TORQUE, recorded_tracks
 from phuma.pipelines.retarget import retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.retargeting.measure import RobotFrames, robot_frames
@@ -56,6 +60,8 @@ def performer(name: str, title: str, motion: RobotMotion, robot: Robot) -> Perfo
     motion = motion.reordered(robot.joint_names)
     frames = robot_frames(motion, robot)
     lanes, tracks = robot_series(frames)
+    if isinstance(motion, PerformedMotion):  # what its motors did is recorded or unknown: it does not follow from poses
+        tracks = (*recorded_tracks(motion, robot), *(track for track in tracks if track.label != TORQUE.label))
     scores = motion.report.get("metrics", {})
     return Performer(
         name, title, robot, motion, frames.over, frames.slips, tracks,
@@ -95,6 +101,8 @@ class Piece:
     """The file to give to `phuma share` or `phuma render`; None where there is none"""
     frames: FrameMetrics | FrameDynamics | None = None
     """What curation measured in every frame; None to measure the clip itself"""
+    performance: Callable[[], Rollout] | None = None
+    """Reads the performance of the stored motion under physics; None where there is none"""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -119,8 +127,8 @@ def pieces_of(
     if is_rollout(probe):
         rollout = load_rollout(path)
         named = {robot.name: robot for robot in robots}
-        motion = rollout_motion(rollout, named.get(rollout.robot) or load_robot(rollout.robot))
-        return [Piece(path.name, None, motion, facts=(("of", rollout.motion), *_origin(motion.provenance)), path=path)]
+        done = rollout_motion(rollout, named.get(rollout.robot) or load_robot(rollout.robot))
+        return [Piece(path.name, None, done, facts=(("of", rollout.motion), *_origin(done.provenance)), path=path)]
     if is_robot_motion(probe):
         entry = stored_entry(path)
         if entry is not None:
@@ -135,19 +143,20 @@ def pieces_of(
     return [_recording(name, curation, path) for name, curation in zip(names, curations)]
 
 
-def rollout_motion(rollout: Rollout, robot: Robot) -> RobotMotion:
-    """Return a rollout as a motion; contacts come from the robot's own soles, and a termination becomes a flag."""
+def rollout_motion(rollout: Rollout, robot: Robot) -> PerformedMotion:
+    """Return a rollout as a motion with all that was recorded; a termination becomes a flag."""
     if missing := set(robot.joint_names) - set(rollout.joint_names):
         raise PhumaError(f"rollout of {rollout.motion!r}: no joint {min(missing)}, which {robot.name} has")
     path = rollout.reordered(robot.joint_names)
     columns = Columns(path.root_pos, path.root_quat, path.joint_pos, ("root_pos", "root_quat", "joint_pos"))
-    motion = imported(Path(rollout.motion), ROLLOUT, robot, rollout.fps, columns, "wxyz")
+    imported(Path(rollout.motion), ROLLOUT, robot, rollout.fps, columns, "wxyz")  # refuses what can be no motion
+    motion = performed_motion(path, robot, Provenance(rollout.motion, ROLLOUT))
     flags: tuple[str, ...] = ()
     if rollout.terminated_at is not None:
         flags = (f"terminated at {rollout.terminated_at / rollout.fps:.1f} s",)
     if rollout.fault is not None:
         flags = (*flags, f"the policy is faulty: {rollout.fault}")
-    return replace(motion, report={"method": "policy", "flags": flags})
+    return replace(motion, report={"method": rollout.report.get("way") or "policy", "flags": flags})
 
 
 def _recording(name: str, curation: Curation, path: Path) -> Piece:
@@ -174,9 +183,23 @@ def piece_of_entry(entry: Entry) -> Piece:
     ]  # fmt: skip
     named = [(name, row[name]) for name in ("category", "split", "label", "source", "format", "licence")]
     facts = [(name, str(value)) for name, value in [*named, ("clip", entry.id)] if value]
-    facts += [("note", note) for note in row["notes"] or ()]
+    facts += [*certificate_facts(row), *(("note", note) for note in row["notes"] or ())]
     motion, path = (entry.motion(), entry.path) if row["file"] else (None, None)
-    return Piece(row["recording"], clip, motion, tuple(measures), tuple(facts), (), path)
+    performance = entry.performance if row["certified_file"] else None
+    return Piece(row["recording"], clip, motion, tuple(measures), tuple(facts), (), path, performance=performance)
+
+
+def certificate_facts(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what came of performing a clip under physics; nothing where that was not tried."""
+    if row["certified"] is None:
+        return []
+    if not row["certified"]:
+        return [("not certified", row["certified_reason"] or "for no known reason")]
+    error, starts, pushes = (row[f"certified_{name}"] for name in ("error_mm", "robust_starts", "robust_pushes"))
+    said = [f"{error:.1f} mm on average"] * (error is not None) + [f"by {row['certified_way']}"]
+    said += [f"under its gains {starts:.0f} % from other starts"] * (starts is not None)
+    said += [f"{pushes:.0f} % with pushes"] * (pushes is not None)
+    return [("certified", ", ".join(["within 15 cm", *said]))]
 
 
 def stored_entry(path: Path) -> Entry | None:

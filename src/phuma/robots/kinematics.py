@@ -191,23 +191,42 @@ def body_poses(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array]:
     """Return positions (T, B, 3) and rotation matrices (T, B, 3, 3) of all bodies in the world; joints are in the
     robot's order."""
     assert trajectory.joint_names == robot.joint_names
-    return _posed(robot, trajectory.root_pos, trajectory.root_quat, trajectory.joint_pos)
+    return _posed(robot, trajectory.root_pos, trajectory.root_quat, trajectory.joint_pos)[:2]
 
 
 def local_body_poses(robot: Robot, joint_pos: Array) -> tuple[Array, Array]:
     """Return the same as seen from the root, for joint_pos (T, N)."""
     frames = len(joint_pos)
-    return _posed(robot, np.zeros((frames, 3)), np.tile(rot.IDENTITY, (frames, 1)), joint_pos)
+    return _posed(robot, np.zeros((frames, 3)), np.tile(rot.IDENTITY, (frames, 1)), joint_pos)[:2]
 
 
-def _posed(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> tuple[Array, Array]:
+def _posed(robot: Robot, root_pos: Array, root_quat: Array, joint_pos: Array) -> tuple[Array, Array, Array, Array]:
+    """Return positions and rotation matrices of all bodies, and axes and anchors (T, N, 3) of the joints."""
     tree, (frames, joints) = tree_of(robot), joint_pos.shape
     bodies = np.arange(len(tree.parents))
     pos, matrix = np.empty((frames, len(bodies), 3)), np.empty((frames, len(bodies), 3, 3))
     root = np.ascontiguousarray(rot.to_matrix(np.asarray(root_quat, dtype=float)))
     p, q = np.ascontiguousarray(root_pos, dtype=float), np.ascontiguousarray(joint_pos, dtype=float)
-    pose_bodies(tree, bodies, p, root, q, pos, matrix, np.empty((frames, joints, 3)), np.empty((frames, joints, 3)))
-    return pos, matrix
+    axis, origin = np.empty((frames, joints, 3)), np.empty((frames, joints, 3))
+    pose_bodies(tree, bodies, p, root, q, pos, matrix, axis, origin)
+    return pos, matrix, axis, origin
+
+
+def body_velocities(robot: Robot, trajectory: Trajectory, velocity: Array) -> tuple[Array, Array]:
+    """Return linear velocities (T, B, 3) of all bodies' origins and angular ones (T, B, 3), both in the world.
+
+    `velocity` (T, 6 + N) is that of the root, linear in the world and angular in the root's frame, and of the joints,
+    which are in the robot's order.
+    """
+    assert trajectory.joint_names == robot.joint_names
+    path = trajectory.double()
+    pos, _, axis, origin = _posed(robot, path.root_pos, path.root_quat, path.joint_pos)
+    linear, angular = np.empty_like(pos), np.empty_like(pos)
+    p, bodies = np.ascontiguousarray(path.root_pos), np.arange(robot.n_bodies)
+    v, spin, speed = (np.ascontiguousarray(velocity[:, part]) for part in (slice(3), slice(3, 6), slice(6, None)))
+    turn = np.ascontiguousarray(rot.rotate(path.root_quat, spin))
+    move_bodies(tree_of(robot), bodies, p, v, turn, speed, pos, axis, origin, linear, angular)
+    return linear, angular
 
 
 def key_body_positions(robot: Robot, trajectory: Trajectory) -> Array:

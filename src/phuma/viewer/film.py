@@ -17,6 +17,7 @@ from phuma.robots.robot import Robot
 
 if TYPE_CHECKING:
     from phuma.viewer.scene import Appearance
+    from phuma.viewer.strip import Plot
 
 CAMERAS = {"follow": 140.0, "side": 90.0, "front": 180.0}
 """The direction in which each camera points, in degrees from the robot's heading."""
@@ -32,19 +33,23 @@ def frames_of(
     camera: str = "follow",
     size: tuple[int, int] = (640, 480),
     appearances: Sequence[Appearance] = (),
+    apart: bool = False,
 ) -> Iterator[Array]:
-    """Yield pictures (H, W, 3) uint8 of the frames `which`, all by default, with the motions side by side."""
+    """Yield pictures (H, W, 3) uint8 of the frames `which`, all by default, with the motions side by side.
+
+    `human` draws whom each robot follows inside it; with `apart` the person of the first one stands beside them.
+    """
     import mujoco
 
     from phuma.viewer.offscreen import Offscreen
     from phuma.viewer.scene import COLLISION, Scene
 
-    scene = Scene(motions, robots, *size, appearances)
+    scene = Scene(motions, robots, *size, appearances, human and apart)
     view = mujoco.MjvCamera()
     view.azimuth = np.degrees(scene.heading) + CAMERAS[camera]
     view.elevation = -12.0
     size_of_robots = max(robot.default_height for robot in robots) / 0.7575  # against the G1
-    view.distance = 2.6 * size_of_robots + 0.9 * (len(motions) - 1)
+    view.distance = 2.6 * size_of_robots + 0.9 * (scene.figures - 1)
     option = mujoco.MjvOption()
     option.geomgroup[COLLISION] = 0
     with Offscreen(scene.model, *size) as page:
@@ -82,24 +87,48 @@ def film(
     size: tuple[int, int] = (640, 480),
     progress: Callable[[], object] = lambda: None,
     appearances: Sequence[Appearance] = (),
+    apart: bool = False,
+    plots: Sequence[Plot] = (),
 ) -> None:
-    """Write a film (.mp4, .gif) at the first motion's frame rate, or a contact sheet of stills (.png)."""
+    """Write a film (.mp4, .gif) at the first motion's frame rate, or a contact sheet of stills (.png).
+
+    `plots` are drawn below it, with a line at the instant that is shown, unless it is narrower than 320 pixels.
+    """
     path = Path(path)
     if camera not in CAMERAS:
         raise ConfigError(f"unknown camera {camera!r}; there are: {', '.join(CAMERAS)}")
     count, length = pictures_in(path, motions), max(map(len, motions))
     kind = path.suffix.lower()
     which = np.linspace(0, length - 1, count).round().astype(int).tolist()
-    pictures = frames_of(motions, robots, which, human, camera, size, appearances)
+    pictures = _counted(frames_of(motions, robots, which, human, camera, size, appearances, apart), progress)
+    if kind == ".png":
+        pictures = iter([contact_sheet(list(pictures))])
+    if plots:
+        fps = motions[0].fps
+        times = [[t / fps for t in which]] if kind == ".png" else [[t / fps] for t in which]
+        pictures = _with_strips(pictures, plots, length / fps, times)
     write = {".png": _write_sheet, ".gif": _write_gif, ".mp4": _write_mp4}[kind]
     part = path.with_name(f".{path.stem}.part{kind}")  # its suffix says to ffmpeg what it is
     try:
-        write(part, _counted(pictures, progress), motions[0].fps)
+        write(part, pictures, motions[0].fps)
         part.replace(path)
     except OSError as e:
         raise StorageError(f"{path}: cannot be written: {e.strerror or e}") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+def _with_strips(
+    pictures: Iterator[Array], plots: Sequence[Plot], seconds: float, times: Sequence[Sequence[float]]
+) -> Iterator[Array]:
+    """Yield each picture above what was recorded, with lines at its times."""
+    from phuma.viewer.strip import LEAST_WIDTH, Strip
+
+    strip = None
+    for picture, marked in zip(pictures, times):
+        if strip is None and picture.shape[1] >= LEAST_WIDTH:
+            strip = Strip(plots, seconds, picture.shape[1])
+        yield picture if strip is None else np.concatenate([picture, strip.at(marked)])
 
 
 def _counted(pictures: Iterator[Array], progress: Callable[[], object]) -> Iterator[Array]:
@@ -109,7 +138,7 @@ def _counted(pictures: Iterator[Array], progress: Callable[[], object]) -> Itera
 
 
 def _write_sheet(path: Path, pictures: Iterator[Array], _: float) -> None:
-    _imageio().imwrite(path, contact_sheet(list(pictures)))
+    _imageio().imwrite(path, next(pictures))
 
 
 def _write_gif(path: Path, pictures: Iterator[Array], fps: float) -> None:

@@ -9,18 +9,21 @@ from phuma.core.metric import quantity
 from phuma.viewer.charts import LEGEND, bar, histogram, legend
 from phuma.viewer.formatting import count, decimal, listed, percent, time
 from phuma.viewer.html import Child, Html, h
+from phuma.viewer.report_certified import certified_sections
 from phuma.viewer.report_robots import five_tiles, robot_sections
 from phuma.viewer.report_style import stylesheet
 from phuma.viewer.report_tables import configuration, confusion_section, failures_section, licences_section
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+Pictures = Mapping[tuple[str, str], Html]
 MOST = 30  # lines of a table; of the rest only the number is given
 FATES = ("kept", "other", "this")
 COLOURS = {"kept": "kept", "other": "quiet", "this": "rejected"}
 
 
-def report_page(summary: Summary, pictures: Mapping[tuple[str, str], Html]) -> str:
-    """Return the page; `pictures` are of the worst clips, by robot and clip. The same numbers give the same text."""
+def report_page(summary: Summary, pictures: Pictures, performances: Pictures | None = None) -> str:
+    """Return the page; `pictures` are of the worst clips and `performances` of those that were not performed under
+    physics to the end, both by robot and clip. The same numbers give the same text."""
     robots = listed([r.name for r in summary.robots])
     title = f"Motion dataset for {robots}" if robots else "Motion dataset"
     head = h(
@@ -35,6 +38,7 @@ def report_page(summary: Summary, pictures: Mapping[tuple[str, str], Html]) -> s
         *composition(summary),
         *curation(summary),
         *robot_sections(summary.robots, pictures),
+        *certified_sections(summary.certification, performances or {}),
         *confusion_section(summary.confusion),
         *licences_section(summary.licences),
         *failures_section(summary.failures),

@@ -19,7 +19,7 @@ from phuma.viewer import style
 SPACING = 1.2  # m between robots that are shown beside each other
 SKY, FLOOR_A, FLOOR_B = (0.96, 0.97, 0.98), (0.88, 0.89, 0.91), (0.84, 0.85, 0.88)
 HUMAN = (0.20, 0.55, 0.90, 0.85)
-ABOVE_BONE = 0.014  # m: radius of a human's bone
+ABOVE_BONE, ALONE = 0.014, 0.03  # m: radius of a human's bone, inside a robot and beside it
 SHADOWS = 1.8  # m around the robots in which they throw shadows
 SHOWN, COLLISION = 2, 3  # groups of geoms, as in our models
 
@@ -33,7 +33,10 @@ class Appearance(NamedTuple):
 
 
 class Scene:
-    """Show motions of robots side by side, at any frame; without appearances robots have their models' colours."""
+    """Show motions of robots side by side, at any frame; without appearances robots have their models' colours.
+
+    With `apart`, the human whom the first of them follows stands beside them.
+    """
 
     def __init__(
         self,
@@ -42,9 +45,13 @@ class Scene:
         width: int,
         height: int,
         appearances: Sequence[Appearance] = (),
+        apart: bool = False,
     ) -> None:
         self.motions = [m.reordered(r.joint_names) for m, r in zip(motions, robots)]
-        self.shift = [np.array([0.0, SPACING * ((len(motions) - 1) / 2 - k), 0.0]) for k in range(len(motions))]
+        self.apart = apart and motions[0].human_joints is not None
+        self.figures = len(motions) + self.apart
+        places = [np.array([0.0, SPACING * ((self.figures - 1) / 2 - k), 0.0]) for k in range(self.figures)]
+        self.beside, self.shift = places[0], places[-len(motions) :]
         spec = _stage(width, height)
         for k, robot in enumerate(robots):
             child = mujoco.MjSpec.from_file(str(robot.model_file))
@@ -52,7 +59,7 @@ class Scene:
             _dress(child, robot)
             spec.attach(child, prefix=f"{k}/", frame=spec.worldbody.add_frame())
         self.model = spec.compile()
-        shadows = SHADOWS + 0.5 * SPACING * (len(robots) - 1)
+        shadows = SHADOWS + 0.5 * SPACING * (self.figures - 1)
         self.model.vis.map.shadowclip = shadows / self.model.stat.extent  # MuJoCo multiplies it by that
         self.data = mujoco.MjData(self.model)
         self._painted = [_Paint(self.model, k, appearance) for k, appearance in enumerate(appearances)]
@@ -87,8 +94,9 @@ class Scene:
         self.data.light_xpos[0] = self.centre(frame) - 4.0 * self.data.light_xdir[0]  # a shadow map is small
 
     def centre(self, frame: int) -> Array:
-        """Return (3,) m: the mean position of the robots' roots."""
-        roots = [m.root_pos[min(frame, len(m) - 1)] + self._across(s) for m, s in zip(self.motions, self.shift)]
+        """Return (3,) m: the mean position of the robots' roots, and of the human that stands beside them."""
+        figures = [*([(self.motions[0], self.beside)] if self.apart else []), *zip(self.motions, self.shift)]
+        roots = [m.root_pos[min(frame, len(m) - 1)] + self._across(s) for m, s in figures]
         return np.mean(roots, axis=0)
 
     def _across(self, shift: Array) -> Array:
@@ -97,13 +105,14 @@ class Scene:
         return np.array([c * shift[0] - s * shift[1], s * shift[0] + c * shift[1], shift[2]])
 
     def add_humans(self, scene: mujoco.MjvScene, frame: int) -> None:
-        """Draw the human that each robot follows, as bones."""
-        for motion, shift in zip(self.motions, self.shift):
+        """Draw the human that each robot follows, as bones; or the first one's, beside the robots."""
+        inside = list(zip(self.motions, self.shift))
+        for motion, shift in [(self.motions[0], self.beside)] if self.apart else inside:
             if motion.human_joints is None:
                 continue
             joints = motion.human_joints[min(frame, len(motion) - 1)] + self._across(shift)
             for j in range(1, N_JOINTS):
-                _add_bone(scene, joints[PARENTS[j]], joints[j])
+                _add_bone(scene, joints[PARENTS[j]], joints[j], ALONE if self.apart else ABOVE_BONE)
 
 
 class _Paint:
@@ -172,12 +181,12 @@ def _dress(spec: mujoco.MjSpec, robot: Robot) -> None:
             )  # fmt: skip
 
 
-def _add_bone(scene: mujoco.MjvScene, start: Array, end: Array) -> None:
+def _add_bone(scene: mujoco.MjvScene, start: Array, end: Array, radius: float) -> None:
     if scene.ngeom >= scene.maxgeom:
         return
     geom = scene.geoms[scene.ngeom]
     mujoco.mjv_initGeom(
         geom, mujoco.mjtGeom.mjGEOM_CAPSULE, np.zeros(3), np.zeros(3), np.zeros(9), np.array(HUMAN, dtype=np.float32)
     )
-    mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_CAPSULE, ABOVE_BONE, start, end)
+    mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_CAPSULE, radius, start, end)
     scene.ngeom += 1

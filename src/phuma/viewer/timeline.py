@@ -41,15 +41,27 @@ def draw_recording(
     _draw_spans(fig.add_subplot(grid[1]), spans, end)
     _draw_contacts(fig.add_subplot(grid[2]), contact, end)
     for i, track in enumerate(tracks):
-        ax = fig.add_subplot(grid[3 + i])
-        time = np.arange(len(track.value)) / motion.fps
-        ax.plot(time, track.value, color=style.TRUNK, linewidth=1)
-        for limit in track.limits:
-            ax.axhline(limit, color=style.REJECTED, linewidth=1, linestyle=(0, (4, 3)))
-        top = max([*track.limits, float(np.nanquantile(np.append(track.value, 0.0), 0.99))])
-        style.tidy(ax, xlim=(0, end), ylim=(0, 1.15 * top), ylabel=f"{track.label}\n{track.unit}")
-        ax.set_xlabel("seconds" if i == len(tracks) - 1 else "")
+        _draw_track(fig.add_subplot(grid[3 + i]), track, motion.fps, end, i == len(tracks) - 1)
     fig.savefig(path)
+
+
+def draw_tracks(path: Path, title: str, tracks: Sequence[Track], fps: float) -> None:
+    """Draw one row per track, where there is no person to be drawn."""
+    fig = style.figure(11, 1.7 * len(tracks) + 0.4)
+    fig.suptitle(title, fontsize=10, color=style.INK, x=0.01, ha="left")
+    end = max(len(track.value) for track in tracks) / fps
+    for i, (ax, track) in enumerate(zip(fig.subplots(len(tracks), 1, squeeze=False)[:, 0], tracks)):
+        _draw_track(ax, track, fps, end, i == len(tracks) - 1)
+    fig.savefig(path)
+
+
+def _draw_track(ax: Axes, track: Track, fps: float, end: float, last: bool) -> None:
+    ax.plot(np.arange(len(track.value)) / fps, track.value, color=style.TRUNK, linewidth=1)
+    for limit in track.limits:
+        ax.axhline(limit, color=style.REJECTED, linewidth=1, linestyle=(0, (4, 3)))
+    top = max([*track.limits, float(np.nanquantile(np.append(track.value, 0.0), 0.99))])
+    style.tidy(ax, xlim=(0, end), ylim=(0, 1.15 * top), ylabel=f"{track.label}\n{track.unit}")
+    ax.set_xlabel("seconds" if last else "")
 
 
 def _draw_spans(ax: Axes, spans: Sequence[Span], end: float) -> None:

@@ -1,4 +1,7 @@
-"""The poses and velocities of a robot's bodies in every frame, and their orders in MuJoCo and PhysX."""
+"""The poses and velocities of a robot's bodies in every frame, and their orders in MuJoCo and PhysX.
+
+Velocities are those of the simulation where a motion was performed in one, else central differences of its poses.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,11 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.core import rotations as rot
+from phuma.core.performed_motion import PerformedMotion
+from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
-from phuma.robots.kinematics import body_poses
+from phuma.robots.kinematics import body_poses, body_velocities
 from phuma.robots.robot import Indices, Robot
 
 
@@ -31,6 +36,28 @@ def pose_bodies(robot: Robot, trajectory: Trajectory) -> BodyPoses:
 def points_on(poses: BodyPoses, body: Indices, offset: Array) -> Array:
     """Return (T, P, 3), in the world, the points at `offset` (P, 3) on the bodies `body` (P,)."""
     return poses.pos[:, body] + rot.rotate(poses.quat[:, body], offset)
+
+
+class Velocities(NamedTuple):
+    """Velocities of joints, of points on bodies, and of these bodies' rotations."""
+
+    joints: Array
+    """(T, N) rad/s, in the robot's order"""
+    points: Array
+    """(T, P, 3) m/s in the world"""
+    angular: Array
+    """(T, P, 3) rad/s in the world, of the bodies that the points are on"""
+
+
+def velocities(motion: RobotMotion, robot: Robot, poses: BodyPoses, body: Indices, offset: Array) -> Velocities:
+    """Return how a motion moves the points at `offset` (P, 3) on the bodies `body` (P,); `poses` are all bodies'."""
+    if isinstance(motion, PerformedMotion) and motion.velocity is not None:
+        linear, angular = (value[:, body] for value in body_velocities(robot, motion, motion.velocity))
+        arm = rot.rotate(poses.quat[:, body], offset)
+        return Velocities(motion.velocity[:, 6:], linear + np.cross(angular, arm), angular)
+    points = points_on(poses, body, offset)
+    angular = angular_velocity(poses.quat, motion.fps)[:, body]
+    return Velocities(velocity(motion.joint_pos, motion.fps), velocity(points, motion.fps), angular)
 
 
 def velocity(values: Array, fps: float) -> Array:

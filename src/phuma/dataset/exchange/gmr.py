@@ -6,7 +6,7 @@ from pathlib import Path
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.exchange.format import Format, all_bodies
-from phuma.dataset.exchange.layout import prepared, single, to_xyzw
+from phuma.dataset.exchange.layout import prepared, recorded, single, to_xyzw
 from phuma.dataset.exchange.phuma_npy import read_dictionary
 from phuma.dataset.exchange.pickled import dumps
 from phuma.io.atomic import write_atomic
@@ -29,6 +29,7 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
         "dof_pos": single(motion.joint_pos),
         "local_body_pos": single(local),
         "link_body_list": list(robot.body_names),
+        **recorded(motion),
     }
     write_atomic(path, lambda f: f.write(dumps(content)))
 

@@ -11,7 +11,7 @@ from numpy.lib import format as npy_format
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.exchange.format import Format
 from phuma.dataset.exchange.imported import Columns, imported, number
-from phuma.dataset.exchange.layout import prepared, single, to_xyzw
+from phuma.dataset.exchange.layout import prepared, recorded, single, to_xyzw
 from phuma.dataset.exchange.pickled import dumps
 from phuma.errors import ReadError
 from phuma.io.atomic import write_atomic
@@ -31,7 +31,7 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     fps = round(motion.fps)
     motion = prepared(motion, robot, fps)
     values = (single(motion.root_pos), single(to_xyzw(motion.root_quat)), single(motion.joint_pos))
-    content = dict(zip(KEYS, values)) | {"fps": fps}
+    content = dict(zip(KEYS, values)) | {"fps": fps} | recorded(motion)
 
     def save(f: BinaryIO) -> None:
         npy_format.write_array_header_1_0(f, {"descr": "|O", "fortran_order": False, "shape": ()})

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.core.foot_contacts import in_contact
+from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
-from phuma.dataset.exchange.bodies import BodyPoses, angular_velocity, points_on, pose_bodies, velocity
+from phuma.dataset.exchange.bodies import BodyPoses, points_on, pose_bodies, velocities
 from phuma.dataset.exchange.format import Format, Names
 from phuma.dataset.exchange.layout import prepared, single, to_xyzw
 from phuma.io.atomic import write_atomic
@@ -47,15 +48,17 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     of, offset = theirs(robot)
     ours = pose_bodies(robot, motion)
     poses = BodyPoses(points_on(ours, of, offset), ours.quat[:, of])
+    speed = velocities(motion, robot, ours, of, offset)
     contacts = _contacts(robot, motion)[:, of] & ~offset.any(axis=1)
     arrays = {
         "dof_pos": single(motion.joint_pos),
-        "dof_vel": single(velocity(motion.joint_pos, motion.fps)),
+        "dof_vel": single(speed.joints),
         "rigid_body_pos": single(poses.pos),
         "rigid_body_rot": single(to_xyzw(poses.quat)),
-        "rigid_body_vel": single(velocity(poses.pos, motion.fps)),
-        "rigid_body_ang_vel": single(angular_velocity(poses.quat, motion.fps)),
+        "rigid_body_vel": single(speed.points),
+        "rigid_body_ang_vel": single(speed.angular),
         "rigid_body_contacts": np.ascontiguousarray(contacts),
+        **_forces(robot, motion, of, offset),
     }
     content = {"fps": motion.fps, **{name: torch.from_numpy(values) for name, values in arrays.items()}}
     write_atomic(path, lambda f: torch.save(content, f))
@@ -76,6 +79,20 @@ def _contacts(robot: Robot, motion: RobotMotion) -> Array:
     out = np.zeros((len(motion), robot.n_bodies), dtype=bool)
     for region, body in enumerate(robot.sole_body):
         out[:, body] |= in_contact(motion.contact[:, region])
+    return out
+
+
+def _forces(robot: Robot, motion: RobotMotion, of: Array, offset: Array) -> dict[str, Array]:
+    """Return torques and forces on the feet of a motion that was performed under physics; of any other, nothing."""
+    if not isinstance(motion, PerformedMotion):
+        return {}
+    out = {} if motion.torque is None else {"dof_forces": single(motion.torque)}
+    if motion.foot_force is not None:
+        force = np.zeros((len(motion), robot.n_bodies, 3))
+        force[:, robot.sole_body[::2]] = motion.foot_force
+        force = force[:, of]
+        force[:, np.any(offset, axis=1)] = 0.0
+        out["rigid_body_contact_forces"] = single(force)
     return out
 
 

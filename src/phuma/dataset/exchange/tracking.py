@@ -12,16 +12,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.dataset.exchange.bodies import (
     Order,
-    angular_velocity,
     breadth_first,
     depth_first,
-    points_on,
     pose_bodies,
-    velocity,
+    velocities,
 )
 from phuma.dataset.exchange.imported import Columns, imported, number
 from phuma.dataset.exchange.layout import prepared, single
@@ -29,7 +28,7 @@ from phuma.errors import ReadError
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
-from phuma.robots.robot import Robot
+from phuma.robots.robot import Indices, Robot
 
 RATE = 50
 NEEDED = ("fps", "joint_pos", "body_pos_w", "body_quat_w")
@@ -43,7 +42,7 @@ def save_tracking(path: Path, motion: RobotMotion, robot: Robot, order: Order, f
     """Write the file; `moving` (B, 3) is the point of each body, in its own frame, whose velocity is written."""
     motion = prepared(motion, robot, RATE)
     poses = pose_bodies(robot, motion)
-    points = points_on(poses, np.arange(robot.n_bodies), moving)
+    speed = velocities(motion, robot, poses, np.arange(robot.n_bodies), moving)
     joints, bodies = order
     save_npz(
         path,
@@ -52,13 +51,22 @@ def save_tracking(path: Path, motion: RobotMotion, robot: Robot, order: Order, f
             "joint_names": np.array([robot.joint_names[j] for j in joints]),
             "body_names": np.array([robot.body_names[b] for b in bodies]),
             "joint_pos": single(motion.joint_pos[:, joints]),
-            "joint_vel": single(velocity(motion.joint_pos, RATE)[:, joints]),
+            "joint_vel": single(speed.joints[:, joints]),
             "body_pos_w": single(poses.pos[:, bodies]),
             "body_quat_w": single(poses.quat[:, bodies]),
-            "body_lin_vel_w": single(velocity(points, RATE)[:, bodies]),
-            "body_ang_vel_w": single(angular_velocity(poses.quat, RATE)[:, bodies]),
+            "body_lin_vel_w": single(speed.points[:, bodies]),
+            "body_ang_vel_w": single(speed.angular[:, bodies]),
+            **_recorded(motion, joints),
         },
     )
+
+
+def _recorded(motion: RobotMotion, joints: Indices) -> dict[str, Array]:
+    """Return the arrays that only a motion has that was performed under physics; the trainers ignore them."""
+    if not isinstance(motion, PerformedMotion):
+        return {}
+    torque = {} if motion.torque is None else {"joint_torque": single(motion.torque[:, joints])}
+    return {**torque, "foot_contact": single(motion.contact)}
 
 
 class _FileOrder(NamedTuple):

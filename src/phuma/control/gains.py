@@ -14,6 +14,9 @@ from phuma.sim.kinematics import Kinematics
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation, unreported
 
+COMING_BACK = CostCfg(root_linvel=50.0, root_angvel=10.0, joint_vel=1.0, bodies=30.0, feet=10.0, offset=100.0)
+"""Weights for feedback from afar: soft and damped, where plans follow closely. With those of plans half as many starts
+come back"""
 BLOCK, BEYOND = 250, 50
 """Control steps whose gains are made at a time, and those after them from which they look back"""
 
@@ -21,7 +24,7 @@ BLOCK, BEYOND = 250, 50
 def gains_along(dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array) -> Array:
     """Return (T - 1, N, 2V) in single precision: the regulator's gains along a performance, for  target + K x  with x
     as of `dynamics.tangent`."""
-    cfg, parts = CostCfg(), []
+    cfg, parts = COMING_BACK, []
     with unreported():
         for first in range(0, len(targets), BLOCK):
             last = min(first + BLOCK + BEYOND, len(targets))

@@ -29,12 +29,12 @@ lint: $(READY)
 	$(BIN)/mypy
 
 # Measures every figure that docs/ claims and writes the tables there; what policies learn takes hours and is measured by
-# benchmarks/tracking.py STUDY and filmed by tracking_films.py; the demo's policy is made by demo_policy.py. That a change
+# benchmarks/tracking.py STUDY and filmed by tracking_films.py and certify_films.py; the demo's policy is made by demo_policy.py. That a change
 # alters no result is shown by golden.py, and what it does to speed by before_after.py.
 bench: export OMP_NUM_THREADS = 1
 bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
-	for script in $(filter-out $(addprefix benchmarks/, before_after.py demo_policy.py golden.py tracking_films.py), $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	for script in $(filter-out $(addprefix benchmarks/, before_after.py certify_films.py demo_policy.py golden.py tracking_films.py), $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean:
 	rm -rf .venv build dist phuma-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

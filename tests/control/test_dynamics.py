@@ -10,8 +10,10 @@ pytest.importorskip("numba")
 
 import mujoco
 
-from phuma.control.dynamics import SUBSTEPS, Dynamics, State, tangent
+from phuma.control.dynamics import SUBSTEPS, Dynamics
 from phuma.robots.inverse_dynamics import derivatives
+from phuma.sim.coordinates import Coordinates as State
+from phuma.sim.coordinates import tangent
 from phuma.sim.feedforward import feedforward_base
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from phuma.sim.reference import at_control_rate

@@ -10,11 +10,12 @@ import pytest
 pytest.importorskip("mujoco")
 pytest.importorskip("numba")
 
-from phuma.control.dynamics import Dynamics, State
+from phuma.control.dynamics import Dynamics
 from phuma.control.expert import RUNGS, deviations, perform
 from phuma.control.guide import BLOCK, Guide
 from phuma.control.receding import Done, Horizon, follow_plans, follow_regulator
 from phuma.core.trajectory import split_qpos
+from phuma.sim.coordinates import Coordinates as State
 from phuma.sim.reference import at_control_rate
 from tests.learning.sample_motions import bent, dip, planted, stand
 

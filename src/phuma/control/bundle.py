@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma.control.dynamics import Dynamics, State
+from phuma.control.dynamics import Dynamics
 from phuma.control.expert import Attempt
 from phuma.control.guide import Guide
 from phuma.control.receding import Done, Horizon, follow_plans
@@ -13,6 +13,7 @@ from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
 from phuma.sim import events
+from phuma.sim.coordinates import Coordinates as State
 from phuma.sim.kinematics import Kinematics
 from phuma.sim.mujoco_cpu import unreported
 
@@ -46,8 +47,7 @@ def perform_bundle(
 
 def _start(attempt: Attempt, robot: Robot, rng: np.random.Generator) -> tuple[int, State]:
     """Return frame 0 and a first state off the attempt's, in the single precision that simulations start with."""
-    qpos, qvel = attempt.qpos[:1], attempt.qvel[:1]
-    state = Kinematics(robot).state(qpos[:, :3], qpos[:, 3:7], qvel[:, :3], qvel[:, 3:6], qpos[:, 7:], qvel[:, 6:])
+    state = Kinematics(robot).of_coordinates(State(attempt.qpos[:1], attempt.qvel[:1]))
     off = events.perturbed(rng, state, 1.0, robot.lower, robot.upper)
     at = np.concatenate([off.root_pos[0], off.root_quat[0], off.joint_pos[0]])
     speed = np.concatenate([off.root_linvel[0], off.root_angvel[0], off.joint_vel[0]])

@@ -19,9 +19,9 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
+from phuma.sim.coordinates import Coordinates as State
 from phuma.sim.model import simulation_model
 from phuma.sim.mujoco_cpu import START
 
@@ -30,15 +30,6 @@ SUBSTEPS = 4
 DIFFERENCES, LARGE = (1e-7, 1e-8), 200.0
 """Steps of the differences, the second where the first gives derivatives that are so large: it crossed a contact"""
 WITH_WARMSTART = mujoco.mjtState.mjSTATE_PHYSICS | mujoco.mjtState.mjSTATE_WARMSTART
-
-
-class State(NamedTuple):
-    """The state of a robot in MuJoCo's coordinates."""
-
-    qpos: Array
-    """(7 + N,) root position, root quaternion wxyz, joints"""
-    qvel: Array
-    """(6 + N,) root linear velocity in the world, angular in the root's frame, joints"""
 
 
 class Step(NamedTuple):
@@ -118,11 +109,3 @@ class Dynamics:
                     whole[:, size:] += b
         assert whole is not None
         return whole[:, :size], whole[:, size:]
-
-
-def tangent(state: State, reference: State) -> Array:
-    """Return (..., 2V) how far states are from a reference: root position in the world, rotation vector in the
-    reference's root frame, joints; and the velocities of all these."""
-    turn = rot.to_rotvec(rot.multiply(rot.conjugate(reference.qpos[..., 3:7]), state.qpos[..., 3:7]))
-    away = state.qpos - reference.qpos
-    return np.concatenate([away[..., :3], turn, away[..., 7:], state.qvel - reference.qvel], axis=-1)

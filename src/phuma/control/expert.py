@@ -9,13 +9,14 @@ from functools import partial
 import numpy as np
 
 from phuma.control.cost import CostCfg
-from phuma.control.dynamics import Dynamics, State
+from phuma.control.dynamics import Dynamics
 from phuma.control.guide import Guide
 from phuma.control.receding import Done, Horizon, follow_plans, follow_regulator
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.robots.kinematics import key_body_positions
 from phuma.robots.robot import Robot
+from phuma.sim.coordinates import Coordinates as State
 from phuma.sim.mujoco_cpu import unreported
 
 RUNGS: dict[str, Callable[[Guide, Done], Done]] = {

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from phuma.control.cost import CostCfg, deviation_costs
-from phuma.control.dynamics import SUBSTEPS, Dynamics, State, tangent
+from phuma.control.dynamics import SUBSTEPS, Dynamics
 from phuma.control.lqr import regulate
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
 from phuma.sim import events
+from phuma.sim.coordinates import Coordinates as State
+from phuma.sim.coordinates import tangent
 from phuma.sim.kinematics import Kinematics
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation, unreported
@@ -57,8 +59,7 @@ def closed_loop(
     first = np.tile(qpos[0], (rollouts, 1)), np.tile(qvel[0], (rollouts, 1))
     simulation.restore(*first)
     if not pushes:
-        at, speed = first
-        start = Kinematics(robot).state(at[:, :3], at[:, 3:7], speed[:, :3], speed[:, 3:6], at[:, 7:], speed[:, 6:])
+        start = Kinematics(robot).of_coordinates(State(*first))
         simulation.reset(np.arange(rollouts), events.perturbed(rng, start, 1.0, robot.lower, robot.upper))
     path, wait = [simulation.qpos.copy()], events.push_waits(rng, rollouts)
     for t, (target, gain) in enumerate(zip(targets, gains)):

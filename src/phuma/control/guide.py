@@ -9,11 +9,12 @@ from __future__ import annotations
 import numpy as np
 
 from phuma.control.cost import CostCfg, deviation_costs
-from phuma.control.dynamics import Dynamics, State
+from phuma.control.dynamics import Dynamics
 from phuma.control.lqr import Regulator, regulate
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.inverse_dynamics import derivatives
+from phuma.sim.coordinates import Coordinates as State
 from phuma.sim.feedforward import between, feedforward_base
 
 SUNK = 0.0005

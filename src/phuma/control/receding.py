@@ -18,10 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phuma.control.dynamics import State, Step, tangent
+from phuma.control.dynamics import Step
 from phuma.control.guide import Guide
 from phuma.control.lqr import eliminate
 from phuma.core.rotations import Array
+from phuma.sim.coordinates import Coordinates as State
+from phuma.sim.coordinates import tangent
 
 STEP_SIZES = (1.0, 0.5, 0.2, 0.05)
 NEAR, NEAR_VELOCITY = 0.01, 0.1

@@ -8,6 +8,7 @@ from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.robots.kinematics import body_quaternions, move_bodies, pose_bodies, tree_of
 from phuma.robots.robot import Robot
+from phuma.sim.coordinates import Coordinates
 from phuma.sim.state import State
 
 
@@ -18,6 +19,11 @@ class Kinematics:
         self.tree, self.joints = tree_of(robot), robot.n_joints
         self.bodies = np.arange(robot.n_bodies)
         self.key = robot.body_index(robot.key_bodies)
+
+    def of_coordinates(self, coordinates: Coordinates) -> State:
+        """Return the state of E environments in MuJoCo's coordinates."""
+        qpos, qvel = coordinates
+        return self.state(qpos[:, :3], qpos[:, 3:7], qvel[:, :3], qvel[:, 3:6], qpos[:, 7:], qvel[:, 6:])
 
     def state(
         self,

@@ -39,7 +39,10 @@ POLICY = "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-an
 
 
 ONLY_THE_PICTURE = b"<style>body * { visibility: hidden } canvas { visibility: visible }</style>"
-TO_THE_PAGE = b'<!doctype html><meta http-equiv="refresh" content="0;url=/"><a href="/">to the page</a>'
+TO_THE_PAGE = (
+    b'<!doctype html><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">'
+    b'<a href="/">to the page</a>'
+)
 """Leads on from the link with the token, so that the next request comes from our own page and has the cookie."""
 NOT_HTTP = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 

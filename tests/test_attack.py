@@ -16,6 +16,8 @@ pytest.importorskip("onnxruntime")
 from phuma.errors import PhumaError
 from tests.fuzz import only_read_errors
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[1] / "benchmarks/attack_robots.py"
 
 

@@ -19,6 +19,8 @@ from phuma.sim.coordinates import Coordinates as State
 from phuma.sim.reference import at_control_rate
 from tests.learning.sample_motions import bent, dip, planted, stand
 
+pytestmark = pytest.mark.slow
+
 SHORT = Horizon(window=8, committed=4, iterations=1)
 
 

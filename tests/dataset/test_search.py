@@ -16,6 +16,8 @@ from phuma.dataset.search import METRICS, PAGE_ROWS, Search, facets, search
 from phuma.errors import ConfigError
 from tests.dataset.tiny import ROBOTS, built, rows_on_disk
 
+pytestmark = pytest.mark.slow
+
 SEARCHED = ("recording", "clip", "label", "category", "source")
 FIELDS = [
     "clip", "robot", "recording", "start", "end", "category", "split", "kept", "reasons", "label", "mirrored", "value",

@@ -22,6 +22,8 @@ from phuma.robots import load_robot
 from phuma.sources import ReadCfg
 from tests.dataset.tiny import copied, edit_description, here, least, rows_on_disk
 
+pytestmark = pytest.mark.slow
+
 DEEP = "[" * 100_000 + "]" * 100_000
 OUT = "../../victim/settings"
 

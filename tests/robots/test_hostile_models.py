@@ -21,6 +21,8 @@ from tests.robots.sample_robots import MODELS
 from tests.robots.test_onboarding import box_stl
 from tests.waiting import PATIENCE, wait_for
 
+pytestmark = pytest.mark.slow
+
 SOURCE = load_robot("g1").folder
 BOX = '<geom type="box" size="1 1 1"/>'
 HOSTILE = {

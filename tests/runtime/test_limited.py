@@ -13,6 +13,8 @@ from phuma.runtime.limited import LimitedProcess, LimitError
 from phuma.runtime.process_pool import WorkerLimits, run_all
 from tests.waiting import PATIENCE, hang, wait_for
 
+pytestmark = pytest.mark.slow
+
 LIMITS = WorkerLimits(seconds=PATIENCE, megabytes=2000)
 
 

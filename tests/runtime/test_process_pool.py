@@ -13,6 +13,8 @@ from phuma.errors import ConfigError, PhumaError
 from phuma.runtime.process_pool import WorkerLimits, map_in_order, run_all
 from tests.waiting import PATIENCE, hang, hoard, wait_for
 
+pytestmark = pytest.mark.slow
+
 
 def square(n):
     return n * n

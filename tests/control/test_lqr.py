@@ -71,3 +71,14 @@ def test_what_has_no_minimum_is_an_error():
     one = np.eye(1)
     with pytest.raises(np.linalg.LinAlgError):
         eliminate(one, one, one, np.zeros(1), 1.0, np.zeros(1), -3 * one, np.zeros(1))
+
+
+def test_a_step_that_is_of_no_use_has_the_feedback_of_the_next():
+    linear, costs = problem()
+    useless = np.full_like(linear[1][0], np.nan), np.full_like(linear[1][1], np.nan)
+    found = regulate([linear[0], useless, *linear[2:]], costs[:-1], 0.5, costs[-1])
+    np.testing.assert_array_equal(found.gains[1], found.gains[2])
+    np.testing.assert_array_equal(found.values[1], found.values[2])
+    assert np.isfinite(found.gains).all()
+    last = regulate([*linear[:3], useless], costs[:-1], 0.5, costs[-1])
+    assert (last.gains[3] == 0).all()

@@ -59,12 +59,19 @@ def eliminate(
 
 
 def regulate(linear: Sequence[tuple[Array, Array]], costs: Array, weight: float, end: Array) -> Regulator:
-    """Return the feedback for steps (A, B), the costs (T, 2V, 2V) of their first states, r and the cost of the end."""
+    """Return the feedback for steps (A, B), the costs (T, 2V, 2V) of their first states, r and the cost of the end.
+
+    A step whose derivatives are of no use, as their differences crossed a contact, has the feedback of the next one.
+    """
     size, controls = linear[0][1].shape
     gains, values = np.empty((len(linear), controls, size)), np.empty((len(linear) + 1, size, size))
     values[-1], nothing = end, np.zeros(size)
     for t in range(len(linear) - 1, -1, -1):
         a, b = linear[t]
-        found = eliminate(a, b, costs[t], nothing, weight, np.zeros(controls), values[t + 1], nothing)
-        gains[t], values[t] = found.gain, found.value
+        try:
+            found = eliminate(a, b, costs[t], nothing, weight, np.zeros(controls), values[t + 1], nothing)
+        except np.linalg.LinAlgError:
+            gains[t], values[t] = gains[t + 1] if t + 1 < len(linear) else 0.0, values[t + 1]
+        else:
+            gains[t], values[t] = found.gain, found.value
     return Regulator(gains, values)

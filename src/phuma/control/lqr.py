@@ -52,6 +52,8 @@ def eliminate(
     gradient = b.T @ slope + push
     factor = cho_factor(curvature, check_finite=False)
     solved = -cho_solve(factor, np.column_stack([bp @ a, gradient]), check_finite=False)
+    if not np.isfinite(solved).all():
+        raise np.linalg.LinAlgError("values that are not finite")
     gain, change = solved[:, :-1], solved[:, -1]
     closed = a + b @ gain
     new = cost + closed.T @ (value @ closed) + weight * (gain.T @ gain)  # never negative, however it is rounded

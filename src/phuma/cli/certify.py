@@ -26,6 +26,7 @@ from phuma.cli.table import harmless
 from phuma.curation import CurateCfg
 from phuma.dataset.amend import Runner
 from phuma.dataset.dataset import Dataset
+from phuma.dataset.manifest import quoted
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
 from phuma.pipelines.certify import CertifyCfg
@@ -106,7 +107,7 @@ def in_dataset(args: Namespace) -> int:
     where = args.where
     if robots:
         (name,) = robots
-        where = f"robot = '{name}'" + (f" AND ({where}\n)" if where else "")
+        where = f"robot = {quoted(name)}" + (f" AND ({where}\n)" if where else "")
     with Bar() as bar:
         failed = certify_dataset(
             root, from_options(CertifyCfg, args), limited_runner(args), robots, where, args.again, bar
@@ -123,7 +124,8 @@ def in_dataset(args: Namespace) -> int:
     else:
         print(f"{result['tried']} of {result['kept']} kept clips were performed.")
         print("\n".join(told([{**r, "reason": r["certified_reason"], "source": r["clip"]} for r in rows])))
-        print("\n".join(f"Not done: {harmless(name)}: {harmless(reason)}" for name, reason in failed[:SHOWN]))
+        for name, reason in failed[:SHOWN]:
+            print(harmless(f"Not done: {name}: {reason}"))
     return 1 if failed else 0
 
 

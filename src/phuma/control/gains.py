@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from phuma.control.cost import CostCfg, deviation_costs
+from phuma.control.cost import CostCfg
 from phuma.control.dynamics import SUBSTEPS, Dynamics
-from phuma.control.lqr import regulate
+from phuma.control.guide import BLOCK, regulated_block
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
 from phuma.sim import events
@@ -19,23 +19,17 @@ from phuma.sim.mujoco_cpu import MujocoSimulation, unreported
 COMING_BACK = CostCfg(root_linvel=50.0, root_angvel=10.0, joint_vel=1.0, bodies=30.0, feet=10.0, offset=100.0)
 """Weights for feedback from afar: soft and damped, where plans follow closely. With those of plans half as many starts
 come back"""
-BLOCK, BEYOND = 250, 50
-"""Control steps whose gains are made at a time, and those after them from which they look back"""
 
 
 def gains_along(dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array) -> Array:
     """Return (T - 1, N, 2V) in single precision: the regulator's gains along a performance, for  target + K x  with x
-    as of `dynamics.tangent`."""
-    cfg, parts = COMING_BACK, []
+    as of `sim.coordinates.tangent`."""
     with unreported():
-        for first in range(0, len(targets), BLOCK):
-            last = min(first + BLOCK + BEYOND, len(targets))
-            steps = [dynamics.step(State(qpos[t], qvel[t]), targets[t]) for t in range(first, last)]
-            linear = dynamics.linearise([step for step in steps if step is not None])
-            costs = deviation_costs(cfg, dynamics.model, dynamics.robot, qpos[first : last + 1])
-            found = regulate(linear, costs[:-1], cfg.offset, cfg.end * costs[-1])
-            parts.append(found.gains[:BLOCK].astype(np.float32))
-    return np.concatenate(parts)
+        blocks = [
+            regulated_block(dynamics, State(qpos, qvel), targets, COMING_BACK, first)[0]
+            for first in range(0, len(targets), BLOCK)
+        ]
+    return np.concatenate([block.gains.astype(np.float32) for block in blocks])
 
 
 def closed_loop(

@@ -30,9 +30,9 @@ class Guide:
         path, self.cfg = motion.double(), cfg or CostCfg()
         rates = derivatives(path)
         self.dynamics, self.length = dynamics, len(path)
-        base = between(feedforward_base(dynamics.robot, path, rates))
         self.states = State(path.qpos, rates.velocity)
-        self.base = base
+        self._sunk = State(path.qpos - SUNK * (np.arange(path.qpos.shape[1]) == 2), rates.velocity)
+        self.base = between(feedforward_base(dynamics.robot, path, rates))
         """(T, N) rad, what the joints' controllers aim at on the way to a frame if nothing deviates"""
         self._blocks: dict[int, tuple[Regulator, Array]] = {}
 
@@ -58,26 +58,26 @@ class Guide:
         number = min(t, self.length - 2) // BLOCK
         return self._block(number)[1][t - number * BLOCK]
 
-    def _sunk(self, t: int) -> State:
-        """Return the state of frame t with the soles so deep that they bear."""
-        qpos = self.states.qpos[t].copy()
-        qpos[2] -= SUNK
-        return State(qpos, self.states.qvel[t])
-
     def _block(self, number: int) -> tuple[Regulator, Array]:
         if number not in self._blocks:
             self._blocks = {k: block for k, block in self._blocks.items() if k == number - 1}
-            self._blocks[number] = self._regulator(number * BLOCK)
+            self._blocks[number] = regulated_block(self.dynamics, self._sunk, self.base[1:], self.cfg, number * BLOCK)
         return self._blocks[number]
 
-    def _regulator(self, first: int) -> tuple[Regulator, Array]:
-        """Return the regulator of the block that begins at a frame, and the costs of its frames."""
-        last = min(first + BLOCK + BEYOND, self.length - 1)
-        costs = deviation_costs(self.cfg, self.dynamics.model, self.dynamics.robot, self.states.qpos[first : last + 1])
-        steps = [self.dynamics.step(self._sunk(t), self.base[t + 1]) for t in range(first, last)]
-        linear = self.dynamics.linearise([step for step in steps if step is not None])
-        if len(linear) < len(steps):
-            raise FloatingPointError("the simulation diverges on the reference itself")
-        found = regulate(linear, costs[:-1], self.cfg.offset, self.cfg.end * costs[-1])
-        kept = min(BLOCK, last - first)
-        return Regulator(found.gains[:kept].copy(), found.values[: kept + 1].copy()), costs[: kept + 1].copy()
+
+def regulated_block(
+    dynamics: Dynamics, states: State, targets: Array, cfg: CostCfg, first: int
+) -> tuple[Regulator, Array]:
+    """Return the regulator of the block that begins at a frame, and the costs of its frames.
+
+    The states (T, ...) are those to be linear about, the targets (T - 1, N) lead from each to the next.
+    """
+    last = min(first + BLOCK + BEYOND, len(targets))
+    costs = deviation_costs(cfg, dynamics.model, dynamics.robot, states.qpos[first : last + 1])
+    steps = [dynamics.step(State(states.qpos[t], states.qvel[t]), targets[t]) for t in range(first, last)]
+    linear = dynamics.linearise([step for step in steps if step is not None])
+    if len(linear) < len(steps):
+        raise FloatingPointError("the simulation diverges")
+    found = regulate(linear, costs[:-1], cfg.offset, cfg.end * costs[-1])
+    kept = min(BLOCK, last - first)
+    return Regulator(found.gains[:kept].copy(), found.values[: kept + 1].copy()), costs[: kept + 1].copy()

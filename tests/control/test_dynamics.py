@@ -81,14 +81,14 @@ def test_derivatives_are_those_of_whole_control_steps(dynamics, course):
     """Also where contacts begin or end within the step: there one physics step does not stand for all."""
     states, steps = course
     settled = [k for k, step in enumerate(steps) if len(set(step.active)) == 1]
-    changing = [k for k, step in enumerate(steps) if len(set(step.active)) > 2]
+    changing = [k for k, step in enumerate(steps) if len(set(step.active)) > 1]
     assert settled
     assert changing
-    for k, tolerance in ((settled[-1], 0.02), (changing[0], 0.1)):
+    for k in (settled[-1], *changing[:6]):
         whole = differences(dynamics, states[k], steps[k].target)
         ((a, b),) = dynamics.linearise([steps[k]])
         error = np.linalg.norm(np.concatenate([a, b], axis=1) - whole) / np.linalg.norm(whole)
-        assert error < tolerance, (k, steps[k].active)
+        assert error < 0.02, (k, error, len(set(steps[k].active)))
 
 
 def test_threads_make_no_difference(g1, course, dynamics):

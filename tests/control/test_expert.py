@@ -15,8 +15,11 @@ from phuma.control.expert import RUNGS, deviations, perform
 from phuma.control.guide import BLOCK, Guide
 from phuma.control.receding import Done, Horizon, follow_plans, follow_regulator
 from phuma.core.trajectory import split_qpos
+from phuma.curation import curate
+from phuma.pipelines.retarget import retarget
 from phuma.sim.coordinates import Coordinates as State
 from phuma.sim.reference import at_control_rate
+from phuma.synth import generate
 from tests.learning.sample_motions import bent, dip, planted, stand
 
 pytestmark = pytest.mark.slow
@@ -44,6 +47,15 @@ def test_a_knee_bend_is_performed_by_the_cheapest_way(g1):
     assert attempt.way == next(iter(RUNGS))
     assert attempt.deviation.max() < 0.01
     assert attempt.targets.dtype == np.float32
+
+
+def test_the_regulator_knows_the_ground_though_clips_have_their_soles_where_contacts_just_begin(g1):
+    """Somebody who stands and reaches, as retargeting puts it on the robot."""
+    motion = reference(retarget(curate(generate("reach", 4.0, 100).motion), g1))
+    guide = Guide(Dynamics(g1), motion)
+    done = follow_regulator(guide, begin(guide))
+    assert len(done.states) == guide.length
+    assert deviations(np.stack([state.qpos for state in done.states]), motion, g1).max() < 0.02
 
 
 def test_plans_come_nearer_than_the_regulator(guide):

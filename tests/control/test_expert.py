@@ -12,6 +12,7 @@ pytest.importorskip("numba")
 
 from phuma.control.dynamics import Dynamics
 from phuma.control.expert import RUNGS, deviations, perform
+from phuma.control.gains import square_root
 from phuma.control.guide import BLOCK, Guide
 from phuma.control.receding import Done, Horizon, follow_plans, follow_regulator
 from phuma.core.trajectory import split_qpos
@@ -130,3 +131,14 @@ def test_deviations_are_the_judges(g1):
     total, count = judge(rollout, motion, g1).errors["mpjpe_global_mm"]
     assert 1000 * deviations(qpos, motion, g1).mean() == pytest.approx(total / count)
     assert total / count == pytest.approx(20.0)
+
+
+def test_a_square_root_of_less_rank_is_the_nearest_there_is():
+    """L' L keeps the greatest eigenvalues; of full rank it is the matrix itself."""
+    rng = np.random.default_rng(0)
+    half = rng.normal(size=(3, 6, 6))
+    matrices = half @ half.swapaxes(1, 2)
+    whole, part = square_root(matrices, 6), square_root(matrices, 2)
+    np.testing.assert_allclose(whole.swapaxes(1, 2) @ whole, matrices, atol=1e-12)
+    left = np.linalg.norm(matrices - part.swapaxes(1, 2) @ part, axis=(1, 2))
+    np.testing.assert_allclose(left, np.sqrt((np.linalg.eigvalsh(matrices)[:, :4] ** 2).sum(axis=1)))

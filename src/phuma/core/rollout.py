@@ -75,6 +75,8 @@ class Rollout(Trajectory):
     """(T - 1, 2, 3) N in the world, of all that touches the left and the right foot, mean from frame t to t + 1"""
     gains: Array | None = None
     """(T - 1, N, 2 (6 + N)) rad per unit, change of the target by how far the state is from frame t"""
+    value: Array | None = None
+    """(T - 1, R, 2 (6 + N)) L, so that |L x|^2 is what a deviation x from frame t costs from there on under the gains"""
     bundle: Bundle | None = None
     """More rollouts of the same motion, from states beside it"""
     report: Mapping[str, Any] = field(default_factory=dict)
@@ -99,13 +101,14 @@ class Rollout(Trajectory):
         order = [self.joint_names.index(n) for n in joint_names if n in self.joint_names]
         of_all = [*range(6), *(6 + n for n in order)]
         of_state = [*of_all, *(6 + len(order) + n for n in of_all)]
-        bare = replace(self, velocity=None, target=None, torque=None, gains=None)
+        bare = replace(self, velocity=None, target=None, torque=None, gains=None, value=None)
         return replace(
             Trajectory.reordered(bare, joint_names),
             velocity=None if self.velocity is None else self.velocity[:, of_all],
             target=None if self.target is None else self.target[:, order],
             torque=None if self.torque is None else self.torque[:, order],
             gains=None if self.gains is None else self.gains[:, order][:, :, of_state],
+            value=None if self.value is None else self.value[:, :, of_state],
         )
 
     def _recorded(self) -> dict[str, tuple[int, ...]]:
@@ -118,6 +121,7 @@ class Rollout(Trajectory):
             "torque": (steps, joints),
             "foot_force": (steps, 2, 3),
             "gains": (steps, joints, 2 * coordinates),
+            "value": (steps, *np.shape(self.value)[1:2], 2 * coordinates),
         }
 
     def __repr__(self) -> str:

@@ -16,13 +16,14 @@ from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 
 FORMAT = "phuma-rollout"
-VERSION = 3
-"""The version of the format; 2 renamed `rate` to `fps`, 3 added what may have been recorded beside the trajectory."""
+VERSION = 4
+"""The version of the format; 2 renamed `rate` to `fps`, 3 added what may have been recorded beside the trajectory, 4 what
+deviations cost."""
 ARRAYS = ("root_pos", "root_quat", "joint_pos")
 NAMES = ("format", "version", "motion", "robot", "joint_names", "fps", "terminated_at", *ARRAYS)
 RATE = "rate"
 """The name of `fps` in version 1."""
-RECORDED = ("velocity", "target", "torque", "foot_force", "gains")
+RECORDED = ("velocity", "target", "torque", "foot_force", "gains", "value")
 """The names of arrays that only some rollouts have."""
 BUNDLED = {f"bundle_{f.name}": f.name for f in fields(Bundle)}
 """The names of the arrays of a bundle, each with the name of its field."""

@@ -16,7 +16,7 @@ import numpy as np
 from phuma.control.bundle import perform_bundle
 from phuma.control.dynamics import SUBSTEPS, Dynamics
 from phuma.control.expert import EFFORTS, Attempt, deviations, perform
-from phuma.control.gains import closed_loop, gains_along
+from phuma.control.gains import closed_loop, feedback_along
 from phuma.control.receding import LOST_ANYHOW
 from phuma.control.recording import replay
 from phuma.core.rollout import Rollout
@@ -26,6 +26,7 @@ from phuma.errors import ConfigError
 from phuma.evaluation import judge
 from phuma.robots import Robot, load_robot
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
+from phuma.sim.feedback import Feedback, feedback_of
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from phuma.sim.reference import at_control_rate, fault
 
@@ -47,7 +48,7 @@ class CertifyCfg:
     effort: str = "normal"
     """Effort: quick (seconds a clip), normal, or thorough"""
     gains: bool = False
-    """Store the feedback gains too, 1.6 MB a clip"""
+    """Store the feedback too, 2.5 MB a clip"""
     bundle: int = 0
     """Number of performances more, from starts that are off and after pushes, stored beside the first"""
 
@@ -143,11 +144,12 @@ def _judged(
         reason=None if score.failed_at[CLOSE] is None else _why(attempt, score.failed_at, reference, robot),
     )
     if found.loosely:
-        path = attempt.qpos, attempt.qvel, attempt.targets
-        gains = gains_along(Dynamics(robot, threads), *path)
-        starts, pushes = (_robust(robot, path, gains, reference, pushed, threads) for pushed in (False, True))
+        gains, value = feedback_along(Dynamics(robot, threads), attempt.qpos, attempt.qvel, attempt.targets)
+        with_gains = replace(rollout, gains=gains, value=value)
+        feedback = feedback_of(with_gains)
+        starts, pushes = (_robust(robot, feedback, reference, pushed, threads) for pushed in (False, True))
         found = replace(found, robust_starts=starts, robust_pushes=pushes)
-        rollout = replace(rollout, gains=gains if cfg.gains else None)
+        rollout = with_gains if cfg.gains else rollout
     if found.loosely and cfg.bundle:
         rollout = replace(rollout, bundle=perform_bundle(reference, robot, attempt, cfg.bundle, threads=threads))
     return replace(found, performance=replace(rollout, report=found.values))
@@ -164,11 +166,9 @@ def _check_replay(attempt: Attempt, robot: Robot) -> None:
     simulation.close()
 
 
-def _robust(
-    robot: Robot, path: tuple[Array, Array, Array], gains: Array, reference: Trajectory, pushes: bool, threads: int
-) -> float:
-    """Return the percentage of rollouts under the gains that stay within 0.5 m of the motion."""
-    rollouts = closed_loop(robot, *path, gains, ROLLOUTS, seed=0, pushes=pushes, threads=threads)
+def _robust(robot: Robot, feedback: Feedback, reference: Trajectory, pushes: bool, threads: int) -> float:
+    """Return the percentage of rollouts under feedback that stay within 0.5 m of the motion."""
+    rollouts = closed_loop(robot, feedback, ROLLOUTS, seed=0, pushes=pushes, threads=threads)
     stayed = [
         np.abs(qpos).max() < LOST_ANYHOW and bool((deviations(qpos, reference, robot) < 0.5).all()) for qpos in rollouts
     ]

@@ -76,7 +76,7 @@ def _holds(path: Path, cfg: CertifyCfg) -> bool:
     """Return whether a performance has what is asked for beside it."""
     arrays = Probe(path).arrays
     bundled = arrays["bundle_first"].shape[0] if "bundle_first" in arrays else 0
-    return ("gains" in arrays or not cfg.gains) and bundled >= cfg.bundle
+    return ("value" in arrays or not cfg.gains) and bundled >= cfg.bundle
 
 
 def _certified(

@@ -1,0 +1,97 @@
+"""Feedback aims where the performance does, from the moment of it that the robot is nearest to."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phuma.core.rollout import Rollout
+from phuma.sim.coordinates import Coordinates
+from phuma.sim.feedback import AWAY, BY_THE_CLOCK, Feedback, aim, feedback_of, in_a_row
+
+STEPS, JOINTS = 40, 2
+SIZE = 2 * (6 + JOINTS)
+FIRST_JOINT = 6
+
+
+def swing(rate: float = 0.5) -> Feedback:
+    """A performance whose first joint turns by `rate` a step: K halves its deviation, which costs 100 its square."""
+    qpos = np.zeros((STEPS, 7 + JOINTS))
+    qpos[:, 2], qpos[:, 3], qpos[:, 7] = 1.0, 1.0, rate * np.arange(STEPS)
+    gains, value = np.zeros((STEPS, JOINTS, SIZE), dtype=np.float16), np.zeros((STEPS, 1, SIZE), dtype=np.float32)
+    gains[:, 0, FIRST_JOINT], value[:, 0, FIRST_JOINT] = -0.5, 10.0
+    target = np.stack([qpos[:, 7] + 0.1, np.zeros(STEPS)], axis=1)
+    return Feedback(qpos, np.zeros((STEPS, 6 + JOINTS)), target, gains, value)
+
+
+def at(feedback: Feedback, step: int, joint: float = 0.0, place: float = 0.0) -> Coordinates:
+    """The state of a step with the first joint and the place on the floor off by so much, of one environment."""
+    qpos = feedback.qpos[step : step + 1].copy()
+    qpos[:, 7] += joint
+    qpos[:, :2] += place
+    return Coordinates(qpos, feedback.qvel[step : step + 1])
+
+
+def aimed(feedback: Feedback, state: Coordinates, clock: int, first: int = 0, last: int = STEPS - 1):
+    return aim(feedback, state, np.array([clock]), np.array([first]), np.array([last]))
+
+
+def test_on_the_performance_its_own_target_is_aimed_at():
+    feedback = swing()
+    target, cost = aimed(feedback, at(feedback, 7), 7)
+    np.testing.assert_allclose(target[0], feedback.target[7])
+    assert cost == 0.0
+
+
+def test_what_is_off_is_pulled_back_by_the_gains():
+    feedback = swing(rate=0.0)
+    target, cost = aimed(feedback, at(feedback, 7, joint=0.2), 7)
+    np.testing.assert_allclose(target[0], [0.1 - 0.5 * 0.2, 0.0], atol=1e-6)
+    assert cost == pytest.approx((10 * 0.2) ** 2, rel=1e-5)
+
+
+@pytest.mark.parametrize("late", [-AWAY, -3, 2, AWAY])
+def test_who_is_early_or_late_goes_on_from_the_moment_reached(late):
+    """What it would cost to be back in time is more than being out of it."""
+    feedback = swing(rate=2.0)
+    target, cost = aimed(feedback, at(feedback, 20 + late), 20)
+    np.testing.assert_allclose(target[0], feedback.target[20 + late], atol=1e-6)
+    assert cost == 0.0
+
+
+def test_the_clock_decides_where_moments_are_alike():
+    """A moment off costs w; a deviation that costs less is worth none."""
+    feedback = swing(rate=0.5 * np.sqrt(BY_THE_CLOCK) / 10)
+    target, _ = aimed(feedback, at(feedback, 21), 20)
+    assert target[0, 0] != pytest.approx(feedback.target[21, 0])
+
+
+def test_nobody_goes_on_in_another_performance():
+    both = in_a_row([swing(), swing()])
+    target, _ = aimed(both, at(both, 2), STEPS + 1, first=STEPS, last=2 * STEPS - 1)
+    np.testing.assert_allclose(target[0], both.target[STEPS + 2])
+
+
+def test_environments_do_not_know_each_other():
+    feedback = swing()
+    states = [at(feedback, 9, 0.01), at(feedback, 30), at(feedback, 4, 0.3)]
+    clocks, ends = np.array([8, 30, 5]), np.full(3, STEPS - 1)
+    together = aim(feedback, Coordinates(*map(np.concatenate, zip(*states))), clocks, np.zeros(3, int), ends)
+    for n, state in enumerate(states):
+        alone = aimed(feedback, state, clocks[n])
+        np.testing.assert_array_equal(together[0][n], alone[0][0])
+        assert together[1][n] == alone[1][0]
+
+
+def test_the_place_on_the_floor_does_not_count():
+    """Gains and costs of a stored performance know of it; feedback does not."""
+    rng = np.random.default_rng(0)
+    qpos = np.tile([0, 0, 1.0, 1, 0, 0, 0, 0, 0], (STEPS + 1, 1))
+    stored = Rollout(
+        "robot", ("a", "b"), 50.0, qpos[:, :3], qpos[:, 3:7], qpos[:, 7:], motion="m", velocity=np.zeros((STEPS + 1, 8)),
+        target=np.zeros((STEPS, 2)), gains=rng.normal(size=(STEPS, 2, SIZE)), value=rng.normal(size=(STEPS, 3, SIZE)),
+    )  # fmt: skip
+    feedback = feedback_of(stored)
+    here, there = (aimed(feedback, at(feedback, 5, 0.1, place), 5) for place in (0.0, 3.0))
+    np.testing.assert_array_equal(here[0], there[0])
+    assert here[1] == there[1] > 0

@@ -139,17 +139,24 @@ def limited_runner(args: Namespace) -> Runner:
 
 
 class Bar:
-    """Show the progress: clips that were performed."""
+    """Show the progress: clips that were performed, `done` of them now."""
+
+    def __init__(self, title: str | None = None) -> None:
+        self._title = title
 
     def __enter__(self) -> Bar:
         self._bar: Any = None
+        self.done = 0
         return self
 
     def __call__(self, done: int, before: int, total: int) -> None:
         from tqdm import tqdm
 
         if self._bar is None:
-            self._bar = tqdm(total=total, initial=before, unit="clip", disable=None, file=sys.stderr)
+            self._bar = tqdm(
+                total=total, initial=before, unit="clip", desc=self._title, disable=None, file=sys.stderr
+            )
+        self.done = done - before
         self._bar.update(done - self._bar.n)
 
     def __exit__(self, *_: object) -> None:

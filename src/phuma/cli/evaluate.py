@@ -37,6 +37,7 @@ from phuma.pipelines.evaluate_policy import (
     try_out,
 )
 from phuma.robots import load_robot
+from phuma.sim.feedforward import CERTIFIED
 
 MOST_TOLD = 20
 
@@ -49,7 +50,9 @@ def main(argv: Sequence[str]) -> int:
     policy = load_policy(args.policy, own)
     robot = own or robot_named(policy.info.robot)
     split = None if args.split == "all" else args.split
-    library = dataset_library(args.dataset, robot, args.where, split, reading_bar)
+    library = dataset_library(
+        args.dataset, robot, args.where, split, reading_bar, performed=policy.info.base == CERTIFIED
+    )
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # a fault of it is reported before the work, not after
     rollouts: Iterable[Rollout] = rollouts_with_bar(policy, library, args)

@@ -18,10 +18,10 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.learning.deploy.reference_file import save_reference
-from phuma.learning.motions.library import library_of
+from phuma.learning.motions.library import Performance, library_of
 from phuma.learning.run.folder import RunFolder
-from phuma.pipelines.evaluate_policy import fitting, load_policy, robot_named
-from phuma.robots import load_robot
+from phuma.pipelines.evaluate_policy import fitting, load_policy, performance_in, robot_named
+from phuma.robots import Robot, load_robot
 
 
 def main(argv: Sequence[str]) -> int:
@@ -70,19 +70,20 @@ def _motion(args: argparse.Namespace) -> int:
     own = load_robot(args.robot) if args.robot else None
     policy = load_policy(args.policy, own)
     robot = own or robot_named(policy.info.robot)
-    name, motion = _source(args, robot.name)
+    name, motion, performance = _source(args, robot)
     library = library_of(robot, [(name, motion, None)])
+    library.performances[0] = performance
     save_reference(args.out, library, 0, policy.info)
     frames = len(library.motions[0])
     print(f"{args.out}: {name} for {robot.name}, {frames} frames at {policy.info.control_rate:g} Hz")
     return 0
 
 
-def _source(args: argparse.Namespace, robot: str) -> tuple[str, RobotMotion]:
+def _source(args: argparse.Namespace, robot: Robot) -> tuple[str, RobotMotion, Performance | None]:
     if not args.source.is_dir():
         if args.clip is not None:
             raise ConfigError(f"--clip {args.clip}: {args.source} is a file, not a dataset")
-        return args.source.stem, load_robot_motion(args.source)
+        return args.source.stem, load_robot_motion(args.source), None
     from phuma.dataset.dataset import Dataset
 
     dataset = Dataset(args.source)
@@ -90,4 +91,5 @@ def _source(args: argparse.Namespace, robot: str) -> tuple[str, RobotMotion]:
         raise ConfigError(
             f'which clip of {args.source}? --clip ID; `phuma query {args.source} "SELECT clip FROM manifest"`'
         )
-    return args.clip, dataset.entry(args.clip, robot).motion()
+    entry = dataset.entry(args.clip, robot.name)
+    return args.clip, entry.motion(), performance_in(entry, robot)

@@ -1,8 +1,10 @@
 """Train a policy that makes a robot track the clips of a dataset under physics.
 
-Uses the train split. Clips that no robot can be asked to follow are left out and named. RUN gets run.json (its
-settings), checkpoint_STAGE.npz (each minute and at the end) and curves for TensorBoard. Ctrl-C ends it with a
-checkpoint; the same command with --resume continues from there. --minutes and --steps count for the whole run.
+From experts, clips that were not certified yet are certified first, into the dataset, and a policy is distilled from
+the performances, in minutes; from scratch it learns by trial and error, in hours. Clips that cannot be followed are
+left out and named. RUN gets run.json (its settings), checkpoint_STAGE.npz (each minute and at the end) and curves for
+TensorBoard. Ctrl-C ends it with a checkpoint; the same command with --resume continues from there. --minutes and
+--steps count for the whole run, without the experts.
 """
 
 from __future__ import annotations
@@ -10,29 +12,37 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from phuma.cli.certify import HERE, Bar, limited_runner
 from phuma.cli.options import command_parser
 from phuma.cli.table import harmless
 from phuma.cli.training_table import Table, clock, stopping
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
+from phuma.learning.env.config import OBSERVATIONS
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.recipes.recipe import CPU, PAPER, RunCfg, recipe_named, recipe_names
+from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, RunCfg, recipe_named, recipe_names
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library, exit_code, robot_named
+from phuma.pipelines.experts import certify_missing, only_performed
 from phuma.robots import Robot, built_in_robots, load_robot
-from phuma.sim.feedforward import BASES
+from phuma.sim.feedforward import BASES, CERTIFIED
 from phuma.sim.model import CONTROL_RATE
 
 MINUTES = 30.0
-"""The minutes of training where neither --minutes nor --steps is given."""
+"""The minutes of training where neither --minutes nor --steps is given; of experts' few clips fewer."""
+FEW = (1.0, 0.1)
+"""Minutes of distillation in any case, and those that each clip adds"""
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
 SLOW = 50_000  # environment steps of an update that take a CPU many seconds
+OPTIONS = {"begin": "from"}
+"""Names of options that are other words in Python"""
 SHOWN = 5  # clips that are named per reason for which they are left out
 
 
@@ -43,38 +53,67 @@ def main(argv: Sequence[str]) -> int:
     check_numbers(args)
     check_out(args)
     if args.resume:
-        cfg, where = None, resumed_where(folder, args)
-        named = folder.info().last.robot
+        cfg, where, split = None, *resumed_data(folder, args)
+        info = folder.info()
+        named, stages = info.last.robot, info.cfg.stages
         robot = load_robot(args.robot) if args.robot else robot_named(named)
     else:
         folder.check_free()
-        cfg, where = configuration(args), args.where
+        cfg, where, split = configuration(args), args.where, args.split or "train"
+        stages = cfg.stages
         robot = load_robot(args.robot or ROBOT)
 
     from phuma.pipelines.train_policy import Budget, train_policy  # slow to import
 
     check_device(args.device)
-    dataset = Dataset(args.dataset)
-    library = dataset_library(dataset, robot, where, "train", reading_bar)
+    dataset, own_split = Dataset(args.dataset), None if split == "all" else split
+    taught = any(recipe_named(own_algo(args, folder)).stages[name].teacher == EXPERTS for name in stages)
+    if taught:
+        find_experts(dataset, robot, where, own_split, args)
+        dataset = Dataset(args.dataset)
+    performed = taught or any(cfg.environment.base == CERTIFIED for cfg in stages.values())
+    library = dataset_library(dataset, robot, where, own_split, reading_bar, performed)
+    if taught:
+        library = only_performed(library)
     for line in [*described(library), *advice(dataset.description.config)]:
         print(line, flush=True)
-    budget = Budget(args.steps, MINUTES if args.minutes is None and args.steps is None else args.minutes)
+    minutes = min(MINUTES, FEW[0] + FEW[1] * len(library)) if taught else MINUTES
+    budget = Budget(args.steps, minutes if args.minutes is None and args.steps is None else args.minutes)
     if args.resume:
         steps, seconds = folder.reached()
-        print(resume_line(steps, seconds, budget.over(steps, seconds)), flush=True)
+        print(resume_line(steps, seconds, budget.used(steps, seconds) >= 1), flush=True)
     print("\n".join(start_lines(budget, cfg, args.device)), flush=True)
-    data = {"dataset": args.dataset.resolve().name, "split": "train", "where": where}
+    data = {"dataset": args.dataset.resolve().name, "split": split, "where": where}
     table = Table()
     with stopping() as stopped:
         train_policy(library, args.out, cfg, budget, data, args.device, lambda: bool(stopped), table)
     print(f"The run is in {args.out}. What to do with it:")
-    for line in next_steps(args, dataset, robot, where):
+    for line in next_steps(args, dataset, robot, where, split):
         print(line)
     if stopped:
         raise KeyboardInterrupt
     if code := exit_code(library):
         print(f"Some clips could not be read; all of them are named by phuma verify {shlex.quote(str(args.dataset))}")
     return code
+
+
+def find_experts(
+    dataset: Dataset, robot: Robot, where: str | None, split: str | None, args: argparse.Namespace
+) -> None:
+    """Certify the clips that were not certified yet, and print what came of it."""
+    began = time.monotonic()
+    place = args.robot if robot.name not in built_in_robots() else None
+    with Bar("experts") as bar:
+        failed = certify_missing(dataset, robot, place, where, split, limited_runner(args), bar)
+    for name, reason in failed[:SHOWN]:
+        print(harmless(f"Not done: {name}: {reason}"))
+    if bar.done:
+        print(f"Experts: {bar.done} clips were performed in {clock(time.monotonic() - began)}", flush=True)
+
+
+def own_algo(args: argparse.Namespace, folder: RunFolder) -> str:
+    """Return the name of the run's recipe."""
+    return folder.info().cfg.algo if args.resume else args.algo or ALGO
 
 
 def parser() -> argparse.ArgumentParser:
@@ -87,14 +126,30 @@ def parser() -> argparse.ArgumentParser:
         help=f"g1, h1_2, or a folder with model.xml and robot.json (default: {ROBOT}, or the run's with --resume)",
     )
     out.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
-    out.add_argument("--minutes", type=float, metavar="M", help=f"time to train (default: {MINUTES:g})")
+    out.add_argument("--split", choices=("train", "all"), help="the clips to learn from (default: train)")
+    out.add_argument(
+        "--minutes", type=float, metavar="M",
+        help=f"time to train (default: {FEW[0]:g} and {FEW[1]:g} a clip from experts, at most {MINUTES:g}; from scratch "
+        f"{MINUTES:g})",
+    )  # fmt: skip
     out.add_argument(
         "--steps", type=whole_number, metavar="N",
         help="environment steps to train, instead of --minutes; rounded up to whole updates",
     )  # fmt: skip
+    out.add_argument(
+        "--jobs", type=int, metavar="N", help="processes that certify (default: one for each processor)"
+    )
+    out.add_argument(
+        "--ray", nargs="?", const=HERE, metavar="ADDRESS", help="certify on Ray, as `phuma build --ray` does"
+    )
     out.add_argument("--device", default="cpu", help="cpu, or cuda, which needs phuma[warp] (default: cpu)")
     out.add_argument("--resume", action="store_true", help="continue the run in RUN, with its settings")
     new = out.add_argument_group("a new run")
+    new.add_argument(
+        "--from", dest="begin", metavar="|".join((EXPERTS, SCRATCH)),
+        help=f"{EXPERTS}: distil certified performances; {SCRATCH}: learn by PPO alone (default: {EXPERTS} where the "
+        "recipe can)",
+    )  # fmt: skip
     new.add_argument("--algo", help=f"the recipe: {', '.join(recipe_names())} (default: {ALGO})")
     new.add_argument("--preset", help=f"{CPU}, {PAPER}: sizes of networks and settings of learning (default: {CPU})")
     new.add_argument(
@@ -104,6 +159,10 @@ def parser() -> argparse.ArgumentParser:
     new.add_argument(
         "--no-future", action="store_true", default=None, help="a policy that does not see the coming 1.9 s"
     )
+    new.add_argument(
+        "--observations", choices=OBSERVATIONS,
+        help="what the policy observes: the paper's, or differences from the reference too (default: the preset's)",
+    )  # fmt: skip
     new.add_argument(
         "--base",
         help=f"what an action is added to: {', '.join(BASES)} (default: the preset's; see docs/formats/training.md)",
@@ -150,33 +209,35 @@ def check_device(device: str) -> None:
 
 def configuration(args: argparse.Namespace) -> RunCfg:
     """Return the settings of a new run."""
-    cfg = recipe_named(args.algo or ALGO).settings(args.preset or CPU, args.seed or 0)
-    given: dict[str, Any] = {"randomize": args.randomize, "base": args.base}
+    cfg = recipe_named(args.algo or ALGO).settings(args.preset or CPU, args.seed or 0, args.begin)
+    given: dict[str, Any] = {"randomize": args.randomize, "base": args.base, "observations": args.observations}
     if args.no_future:
         given["future"] = False
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
 
 
-def resumed_where(folder: RunFolder, args: argparse.Namespace) -> str | None:
-    """Return the condition that a run was begun with; options that would make another run of it are an error."""
+def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | None, str]:
+    """Return the condition and the split that a run was begun with; options that would make another run of it are an
+    error."""
     info = folder.info()
-    cfg, where = info.cfg, info.last.data.get("where")
+    cfg, where, split = info.cfg, info.last.data.get("where"), info.last.data.get("split") or "train"
+    begin = next((name for name, way in recipe_named(cfg.algo).ways.items() if way == tuple(cfg.stages)), None)
     environment = next(iter(cfg.stages.values())).environment
     own = {
         "where": where, "algo": cfg.algo, "randomize": environment.randomize, "no_future": not environment.future,
-        "base": environment.base, "seed": cfg.seed,
+        "base": environment.base, "seed": cfg.seed, "split": split, "begin": begin, "observations": environment.observations,
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
     if args.preset is not None:
-        beside = {name: getattr(environment, name) for name in ("randomize", "future", "base")}
-        preset = recipe_named(cfg.algo).settings(args.preset, cfg.seed).with_environment(**beside)
+        beside = {name: getattr(environment, name) for name in ("randomize", "future", "base", "observations")}
+        preset = recipe_named(cfg.algo).settings(args.preset, cfg.seed, begin).with_environment(**beside)
         other += ["preset"] * (preset != cfg)
     if other:
-        names = ", ".join(f"--{name.replace('_', '-')}" for name in other)
+        names = ", ".join(f"--{OPTIONS.get(name, name.replace('_', '-'))}" for name in other)
         raise ConfigError(
             f"{names}: the run in {folder.root} was begun otherwise and goes on as it was; leave that out"
         )
-    return where
+    return where, split
 
 
 def reading_bar(entries: list) -> Iterator:
@@ -240,7 +301,9 @@ def start_lines(budget: Any, cfg: RunCfg | None, device: str) -> list[str]:
     return lines
 
 
-def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None) -> list[str]:
+def next_steps(
+    args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None, split: str
+) -> list[str]:
     """Return commands for this run, ready to be typed."""
     run, data = shlex.quote(str(args.out)), shlex.quote(str(args.dataset))
     own = "" if robot.name in built_in_robots() else f" --robot {shlex.quote(str(args.robot))}"
@@ -248,6 +311,8 @@ def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: 
     try:
         chosen_clips(dataset, robot, where, "test")
         judged = f"phuma evaluate {run} {data}{chosen}", "how well it tracks, on clips that it has not seen"
+        if split == "all":
+            judged = f"phuma evaluate {run} {data} --split all{chosen}", "how well it tracks the clips"
     except ConfigError:
         judged = f"phuma evaluate {run} {data} --split train{chosen}", "how well it tracks; there are no others in test"
     commands = [

@@ -126,12 +126,13 @@ def from_rotvec(v: ArrayLike) -> Array:
     return np.concatenate([np.cos(half), 0.5 * np.sinc(half / np.pi) * v], axis=-1)
 
 
-def to_rotvec(q: Array) -> Array:
+def to_rotvec(q: Tensor) -> Tensor:
     """Return the rotation vector by the logarithm map, the short way round: the angle is in [0, pi]."""
-    q = np.where(q[..., :1] < 0, -q, q)
-    sin_half = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
-    angle = 2 * np.arctan2(sin_half, q[..., :1])
-    scale = np.where(sin_half > 1e-12, angle / np.maximum(sin_half, 1e-12), 2.0)
+    xp = namespace(q)
+    q = xp.where(q[..., :1] < 0, -q, q)
+    sin_half = xp.sqrt((q[..., 1:] * q[..., 1:]).sum(-1))[..., None]
+    angle = 2 * xp.arctan2(sin_half, q[..., :1])
+    scale = xp.where(sin_half > 1e-12, angle / xp.clip(sin_half, 1e-12, None), 2.0)
     return scale * q[..., 1:]
 
 

@@ -14,11 +14,12 @@ from phuma.dataset.dataset import Dataset, Entry
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import judge, summarise
 from phuma.learning.deploy.policy import Policy, PolicyInfo
-from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import START, roll_out
 from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.sim.events import EventsCfg
+from phuma.sim.feedback import feedback_of
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
 SPLITS = ("train", "test")
@@ -77,22 +78,32 @@ def dataset_library(
     where: str | None = None,
     split: str | None = None,
     bar: Callable[[list[Entry]], Iterable[Entry]] = iter,
+    performed: bool = False,
 ) -> MotionLibrary:
     """Return a dataset's kept clips of this robot, of one split or, with None, of both; `where` is SQL.
 
-    Clips that no robot can be asked to follow, or that cannot be read, are in `left_out`; none left is an error.
+    With `performed` they come with their certified performances, where they have any. Clips that no robot can be asked
+    to follow, or that cannot be read, are in `left_out`; none left is an error.
     """
     chosen = chosen_clips(dataset if isinstance(dataset, Dataset) else Dataset(dataset), robot, where, split)
     library = MotionLibrary(robot)
     for entry in bar(chosen):
         try:
-            library.add(entry.id, entry.motion(), entry.row["category"])
+            performance = performance_in(entry, robot) if performed else None
+            library.add(entry.id, entry.motion(), entry.row["category"], performance)
         except ReadError as e:
             library.left_out.append((entry.id, f"{UNREADABLE}: {e}"))
     if not library.names:
         name, reason = library.left_out[0]
         raise PhumaError(f"none of {len(chosen)} clips can be followed; {name}: {reason}")
     return library
+
+
+def performance_in(entry: Entry, robot: Robot) -> Performance | None:
+    """Return how a clip of a dataset is performed; None where it was not performed to the end, within 0.5 m."""
+    if not entry.row.get("certified_loosely"):
+        return None
+    return performance_of(entry.performance(), robot, lambda: feedback_of(entry.performance().reordered(robot.joint_names)))
 
 
 def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:
@@ -133,6 +144,8 @@ def library_id(library: MotionLibrary) -> str:
         qpos = motion.qpos
         digest.update(f"\n{name} {qpos.shape}\n".encode())
         digest.update(qpos.data)
+    for performance in filter(None, library.performances):
+        digest.update(performance.target.tobytes())
     return digest.hexdigest()[:16]
 
 

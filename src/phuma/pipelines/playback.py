@@ -9,19 +9,20 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from phuma.core.robot_motion import RobotMotion
 from phuma.core.rollout import Rollout
 from phuma.errors import ConfigError, PhumaError
 from phuma.evaluation import Score, judge
 from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
 from phuma.learning.deploy.policy import Policy
-from phuma.learning.motions.library import library_of
+from phuma.learning.motions.library import Performance, library_of, performance_of
 from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
 from phuma.pipelines.evaluate_policy import try_out
 from phuma.pipelines.performed import CLOSE, follower
 from phuma.pipelines.recorded_tracks import ERROR
 from phuma.pipelines.scene_building import Piece, show_of, stored_performer
 from phuma.robots import Robot
+from phuma.sim.feedback import feedback_of
+from phuma.sim.feedforward import CERTIFIED
 from phuma.sim.reference import fault
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Show
@@ -88,23 +89,35 @@ class PolicyCollection:
         if (reason := fault(piece.motion, self._robot)) is not None:
             raise ConfigError(f"{piece.title} cannot be played: it {reason}")
         facts = (("policy", self._name), ("simulated with", str(self._cfg)))
-        rollout = self._rollout(clip, piece.motion)
+        rollout = self._rollout(clip, piece)
         if rollout.fault is not None:
             raise PhumaError(f"{piece.title} cannot be played by {self._name}: {rollout.fault}")
         return rollout_show(replace(piece, facts=(*facts, *piece.facts)), rollout, self._robot)
 
-    def _rollout(self, clip: str, motion: RobotMotion) -> Rollout:
+    def _rollout(self, clip: str, piece: Piece) -> Rollout:
         """Return the rollout of a clip, simulated one at a time."""
         cfg = self._cfg
+        assert piece.motion is not None
         with self._lock:
             if clip not in self._rollouts:
-                library = library_of(self._robot, [(clip, motion, None)])
+                library = library_of(self._robot, [(clip, piece.motion, None)])
+                library.performances[0] = self._performance(piece)
                 (self._rollouts[clip],) = try_out(
                     self._policy, library, cfg.physics_dt, cfg.noise, cfg.pushes, seed=cfg.seed
                 )
                 while len(self._rollouts) > REMEMBERED:
                     del self._rollouts[next(iter(self._rollouts))]
             return self._rollouts[clip]
+
+
+    def _performance(self, piece: Piece) -> Performance | None:
+        """Return how a clip is performed, where its policy goes by that and it was performed to the end."""
+        if piece.performance is None or self._policy.info.base != CERTIFIED:
+            return None
+        stored = piece.performance()
+        if stored.terminated_at is not None:
+            return None
+        return performance_of(stored, self._robot, lambda: feedback_of(stored))
 
 
 def rollout_show(piece: Piece, rollout: Rollout, robot: Robot) -> Show:

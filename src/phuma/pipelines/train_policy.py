@@ -15,7 +15,7 @@ from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import ERRORS, SHARES
 from phuma.io.lock import locked
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.recipes.recipe import RunCfg, recipe_named
+from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.folder import RunFolder, RunInfo, run_info
 from phuma.pipelines.evaluate_policy import judge_policy, library_id
 
@@ -29,8 +29,10 @@ except ModuleNotFoundError as e:
     raise missing_extra(e, "training") from None
 
 LOG_EVERY = 10.0  # s between logs
-EVALUATE_EVERY = 60.0
-"""Seconds between checkpoints, and at least between evaluations, which take at most about 1/20 of the time."""
+SAVE_EVERY = 60.0
+"""Seconds between checkpoints."""
+EVALUATE_EVERY = 20.0
+"""Least seconds between evaluations, which take at most about 1/20 of the time."""
 EVALUATION_SHARE = 20
 EVALUATED = 32
 """The number of motions that are evaluated, at most; they are spread evenly over the library."""
@@ -45,9 +47,9 @@ class Budget:
     minutes: float | None = None
     """Minutes of training; None is no limit."""
 
-    def over(self, steps: int, seconds: float, share: float = 1.0) -> bool:
-        """Return whether a share of the budget is used up, by environment steps or seconds."""
-        return steps >= share * (self.steps or np.inf) or seconds >= share * 60 * (self.minutes or np.inf)
+    def used(self, steps: int, seconds: float) -> float:
+        """Return the share of the budget that is used up, by environment steps or seconds."""
+        return max(steps / (self.steps or np.inf), seconds / (60 * (self.minutes or np.inf)))
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,16 @@ def train_policy(
     first = None if cfg is None else StageRunner(library, cfg, next(iter(cfg.stages)), device)
     if cfg is not None:
         folder.begin(info)  # after the runner is made: what cannot begin leaves no folder behind
-    whole = sum(stage.share for stage in recipe.stages.values())
+    stages = {name: recipe.stages[name] for name in info.cfg.stages}
+    whole = sum(stage.share for stage in stages.values())
     with locked(folder.lock):
-        for name, stage in recipe.stages.items():
+        for name, stage in stages.items():
             ends += stage.share / whole
-            later = tuple(recipe.stages)[tuple(recipe.stages).index(name) + 1 :]
+            later = tuple(stages)[tuple(stages).index(name) + 1 :]
             if any(folder.checkpoint(other).exists() for other in later) or stop():
                 continue  # it is done, or nothing more is to be done
             runner, first = first or _runner(library, folder, info, name, device), None
-            _Training(runner, folder, info, log).run(budget, min(ends, 1.0), stop)
+            _Training(runner, folder, info, log).run(budget, (ends - stage.share / whole, min(ends, 1.0)), stop)
     return folder
 
 
@@ -135,7 +138,7 @@ def _check_data(info: RunInfo, library: MotionLibrary, folder: RunFolder) -> Non
 def _runner(library: MotionLibrary, folder: RunFolder, info: RunInfo, stage: str, device: str) -> StageRunner:
     """Return the runner of a stage with its teacher's network, where it has one."""
     teacher = recipe_named(info.cfg.algo).stages[stage].teacher
-    net = None if teacher is None else policy_of_run(folder, library.robot, teacher).net.to(device)
+    net = None if teacher in (None, EXPERTS) else policy_of_run(folder, library.robot, teacher).net.to(device)
     return StageRunner(library, info.cfg, stage, device, teacher=net)
 
 
@@ -174,23 +177,24 @@ class _Training:
         """Return the seconds that were spent on this stage."""
         return time.monotonic() - self.began
 
-    def run(self, budget: Budget, share: float, stop: Callable[[], bool]) -> None:
-        """Train until this share of the whole run's budget is used up or `stop()`."""
+    def run(self, budget: Budget, part: tuple[float, float], stop: Callable[[], bool]) -> None:
+        """Train until the end of this part of the whole run's budget, given as two shares of it, or `stop()`."""
         runner = self.runner
         saved, next_evaluation = self.seconds, self.seconds + EVALUATE_EVERY
 
-        def over() -> bool:
-            return budget.over(self.steps_before + runner.steps, self.seconds_before + self.seconds, share)
+        def progress() -> float:
+            used = budget.used(self.steps_before + runner.steps, self.seconds_before + self.seconds)
+            return (used - part[0]) / (part[1] - part[0])
 
         with SummaryWriter(str(self.folder.root), purge_step=runner.steps + 1, flush_secs=10) as curves:
-            while not (stop() or over()):
-                values = runner.iterate()
+            while not stop() and (now := progress()) < 1.0:
+                values = runner.iterate(now)
                 self.recent.add(values)
                 for name, value in values.items():
                     self._curve(curves, name if "/" in name else f"training/{name}", value)
                 if self.seconds >= next_evaluation:
                     next_evaluation = self._evaluate(curves)
-                if self.seconds - saved >= EVALUATE_EVERY:
+                if self.seconds - saved >= SAVE_EVERY:
                     self._save()
                     saved = self.seconds
                 if time.monotonic() - self.recent.time >= LOG_EVERY:

@@ -41,6 +41,10 @@ def between(target: Array) -> Array:
     return np.concatenate([target[:1], 0.5 * (target[1:] + target[:-1])])
 
 
+CERTIFIED = "certified"
+"""Name of the base whose targets, and whose reference, are those of a motion's certified performance"""
+
+
 class Base(NamedTuple):
     """The base that a policy's actions are added to."""
 
@@ -59,4 +63,9 @@ BASES = {
         reference_base, "the reference's joint positions, mean of the coming frame and the one before it"
     ),
     "default": Base(default_base, "the default pose, whatever the motion"),
+    CERTIFIED: Base(
+        feedforward_base,
+        "the motor targets of the motion's certified performance, which is then the reference too; q + (tau + damping q') "
+        "/ stiffness as for feedforward where it has none",
+    ),
 }

@@ -40,6 +40,8 @@ class Algorithm(ABC):
     net: Actor
     optimizer: torch.optim.Optimizer
     storage: Storage
+    progress: float = 0.0
+    """Share of the training that is over, for what goes by a schedule"""
 
     @abstractmethod
     def act(self, observation: Observation) -> Tensor:
@@ -52,6 +54,9 @@ class Algorithm(ABC):
     @abstractmethod
     def update(self, observation: Observation) -> dict[str, float]:
         """Improve the policy, given what is observed after the last step; return means of what is worth watching."""
+
+    def forget(self) -> None:  # noqa: B027 (most remember nothing)
+        """Forget samples of motions that are no longer learned from."""
 
     @property
     def rate(self) -> float:

@@ -18,17 +18,21 @@ class AlgorithmCfg:
     learning_rate: float = 1e-3
     """Learning rate of the actor at first."""
     weight_decay: float = 0.0
-    epochs: int = 4
-    """Passes over the samples of an update."""
-    minibatches: int = 3
-    """Parts into which the samples of a pass are split."""
     max_grad_norm: float = 1.0
     """Length at which gradients are cut."""
 
+    counts: ClassVar[tuple[str, ...]] = ("horizon",)
+    """Names of settings that are at least 1"""
+
     def __post_init__(self) -> None:
-        for name in ("horizon", "epochs", "minibatches"):
+        for name in self.counts:
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")
+
+    @property
+    def least_samples(self) -> int:
+        """Return how many samples an update needs."""
+        return 1
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,11 @@ class PPOCfg(AlgorithmCfg):
     """Settings of proximal policy optimisation."""
 
     name: ClassVar[str] = "ppo"
+    counts: ClassVar[tuple[str, ...]] = ("horizon", "epochs", "minibatches")
+    epochs: int = 4
+    """Passes over the samples of an update."""
+    minibatches: int = 3
+    """Parts into which the samples of a pass are split."""
     critic_rate: float = 1e-3
     """Learning rate of the critic and of the actions' standard deviation."""
     desired_kl: float = 0.03
@@ -52,12 +61,27 @@ class PPOCfg(AlgorithmCfg):
     value: float = 1.0
     """Weight of the critic's loss."""
 
+    @property
+    def least_samples(self) -> int:
+        return self.minibatches
+
 
 @dataclass(frozen=True)
 class DistillationCfg(AlgorithmCfg):
     """Settings of imitating a teacher that labels what the student visits."""
 
     name: ClassVar[str] = "distillation"
+    counts: ClassVar[tuple[str, ...]] = ("horizon", "updates", "batch", "memory")
+    updates: int = 16
+    """Steps of the optimizer between two times of acting."""
+    batch: int = 1024
+    """Samples of a step."""
+    memory: int = 300_000
+    """Samples that are kept, the latest: about 1.2 kB each on the G1."""
+    tolerance: float = 300.0
+    """Cost of a deviation from the teacher's way at which its labels count half."""
+    average: float = 0.995
+    """Share of the averaged weights that a step leaves as it is."""
 
 
 ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg)}

@@ -1,29 +1,61 @@
-"""Distillation: the student acts, the teacher labels every state that it visits, and the student learns the labels."""
+"""Distillation: the student acts, a teacher labels every state that it visits, and the student learns all labels
+(DAgger, https://arxiv.org/abs/1011.0686)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from phuma.core.rotations import Array
 from phuma.learning.algorithms.algorithm import Algorithm, Outcome
 from phuma.learning.algorithms.config import DistillationCfg
+from phuma.learning.algorithms.memory import Memory
 from phuma.learning.algorithms.storage import Storage
 from phuma.learning.env.observation import Observation
 from phuma.learning.nets.actor_critic import Actor
 
-Teacher = Callable[[Observation], Tensor]
-"""Function from what a teacher observes to (E, N) actions."""
+LARGEST = 5.0
+"""Largest action of a label: what is beyond asks for more than any motor gives"""
+ANNEALED, LEAST = 0.3, 0.05
+"""Share of the training after which the learning rate falls, and the factor to which it falls"""
 
 
-def imitation_loss(action: Tensor, label: Tensor) -> Tensor:
-    """Return the mean over samples and joints of (a - a_teacher)^2."""
-    return ((action - label) ** 2).mean()
+class Label(NamedTuple):
+    """The labels of E environments."""
+
+    action: Tensor
+    """(E, N) what the teacher would do"""
+    cost: Tensor
+    """(E,) what the deviation from the teacher's way costs, in its own unit; 0 on it"""
+
+
+Teacher = Callable[[Observation], Label]
+"""Function from what is observed, and the environments as they are then, to labels."""
+
+
+def imitation_loss(action: Tensor, label: Tensor, weight: Tensor) -> Tensor:
+    """Return the mean over samples and joints of  w (a - a_teacher)^2."""
+    return (weight[:, None] * (action - label) ** 2).mean()
+
+
+def trust(cost: Tensor, tolerance: float) -> Tensor:
+    """Return (E,) the weight of labels,  1 / (1 + cost / tolerance):  far from its way, a teacher knows less."""
+    return 1 / (1 + cost / tolerance)
+
+
+def annealed_rate(rate: float, progress: float) -> float:
+    """Return the learning rate: as it is at first, then falling along a line."""
+    left = min(1.0, (1 - progress) / (1 - ANNEALED))
+    return rate * max(LEAST, left)
 
 
 class Distillation(Algorithm):
-    """Supervised updates of a student from its teacher's labels (DAgger with the last rollouts alone)."""
+    """Supervised updates of a student from its teacher's labels, of all that it visited. `net` is the average of the
+    student's weights over the last updates, which acts better than any of them; the student itself explores."""
 
     def __init__(
         self,
@@ -34,29 +66,65 @@ class Distillation(Algorithm):
         teacher: Teacher,
     ) -> None:
         self.net, self.cfg, self.generator, self.teacher = net, cfg, generator, teacher
-        self.parameters = list(net.actor.parameters())
+        self.student = deepcopy(net)
+        self.parameters = list(self.student.actor.parameters())
         self.optimizer = torch.optim.AdamW(
             self.parameters, lr=cfg.learning_rate, weight_decay=cfg.weight_decay, fused=True
         )
-        self.storage = Storage(cfg.horizon, observation, {"label": teacher(observation).shape[1:]})
+        label = teacher(observation).action
+        self.storage = Storage(cfg.horizon, observation, {"label": label.shape[1:], "weight": ()})
+        self.memory = Memory(cfg.memory, observation, {"label": label.shape[1:], "weight": ()})
 
     @torch.no_grad()
     def act(self, observation: Observation) -> Tensor:
         if self.storage.filled == self.cfg.horizon:
             self.storage.begin()
-        return self.net.mean(observation)
+        self._label = self.teacher(observation)
+        return self.student.actor(observation, self.net.features)
 
     @torch.no_grad()
     def record(self, observation: Observation, action: Tensor, outcome: Outcome) -> None:
-        self.storage.add(observation, label=self.teacher(observation))
+        label = self._label.action.clamp(-LARGEST, LARGEST)
+        weight = trust(self._label.cost, self.cfg.tolerance)
+        self.storage.add(observation, label=label, weight=weight)
+        self.memory.add(observation, label=label, weight=weight)
 
     def update(self, observation: Observation) -> dict[str, float]:
-        total, batches = 0.0, 0
-        for batch in self.storage.batches(self.cfg.epochs, self.cfg.minibatches, self.generator):
-            loss = imitation_loss(self.net.mean(batch.observation), batch.fields["label"])
+        cfg, total = self.cfg, 0.0
+        with torch.no_grad():
+            for mine, theirs in zip(self.student.buffers(), self.net.buffers()):
+                mine.copy_(theirs)
+        self.optimizer.param_groups[0]["lr"] = annealed_rate(cfg.learning_rate, self.progress)
+        for _ in range(cfg.updates):
+            batch = self.memory.draw(cfg.batch, self.generator)
+            action = self.student.actor(batch.observation, self.net.features)
+            loss = imitation_loss(action, batch.fields["label"], batch.fields["weight"])
             self.optimizer.zero_grad()
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.parameters, self.cfg.max_grad_norm)
+            torch.nn.utils.clip_grad_norm_(self.parameters, cfg.max_grad_norm)
             self.optimizer.step()
-            total, batches = total + loss.item(), batches + 1
-        return {"imitation_loss": total / batches, "learning_rate": self.rate}
+            with torch.no_grad():
+                for mean, own in zip(self.net.actor.parameters(), self.parameters):
+                    mean.lerp_(own, 1 - cfg.average)
+            total += loss.item()
+        weight = float(self.storage["weight"].mean())
+        return {"imitation_loss": total / cfg.updates, "trust": weight, "learning_rate": self.rate}
+
+    def forget(self) -> None:
+        """Forget the samples: other motions are learned from now."""
+        self.memory.forget()
+
+    def snapshot(self) -> dict[str, Array]:
+        arrays = super().snapshot()
+        arrays |= {f"student.{name}": value.numpy().copy() for name, value in self.student.state_dict().items()}
+        return arrays | {f"memory.{name}": value for name, value in self.memory.snapshot().items()}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        super().restore(arrays)
+        weights = {name: torch.from_numpy(value.copy()) for name, value in _below(arrays, "student.").items()}
+        self.student.load_state_dict(weights)
+        self.memory.restore(_below(arrays, "memory."))
+
+
+def _below(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

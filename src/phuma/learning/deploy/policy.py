@@ -10,7 +10,7 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError
-from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.config import OBSERVATIONS, EnvironmentCfg
 from phuma.learning.env.context import action_scale
 from phuma.learning.env.observation import Observation
 from phuma.learning.env.task import Task
@@ -45,6 +45,8 @@ class PolicyInfo:
     """Names of the key bodies in the order that observations of coming frames have"""
     future: bool
     """Whether the policy observes the coming motion"""
+    observations: str
+    """Name of what it observes of itself and the reference; one of `env.config.OBSERVATIONS`"""
     substeps: int
     """Physics steps per control step in training"""
     algo: str
@@ -67,7 +69,7 @@ class PolicyInfo:
     @property
     def task(self) -> Task:
         """Return the task without what only learning needs."""
-        cfg = EnvironmentCfg(substeps=self.substeps, base=self.base, future=self.future)
+        cfg = EnvironmentCfg(substeps=self.substeps, base=self.base, future=self.future, observations=self.observations)
         return recipe_named(self.algo).task(self.stage, cfg).acting
 
     @property
@@ -109,6 +111,7 @@ class PolicyInfo:
 def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
     """Return the description from what `as_plain` gave; raises KeyError, TypeError or ValueError where it cannot be."""
     given: dict[str, Any] = {}
+    values = {"observations": "paper", **values}  # a file of an earlier version does not say it
     for f in fields(PolicyInfo):
         value = values[f.name]
         given[f.name] = tuple(value) if isinstance(value, list) else value
@@ -122,6 +125,8 @@ def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
         raise ValueError(f"algo is {info.algo!r}; there are: {', '.join(recipe_names())}")
     if info.stage not in (stages := recipe_named(info.algo).stages):
         raise ValueError(f"stage is {info.stage!r}; {info.algo} has: {', '.join(stages)}")
+    if info.observations not in OBSERVATIONS:
+        raise ValueError(f"observations is {info.observations!r}; there are: {', '.join(OBSERVATIONS)}")
     if info.base not in BASES:
         raise ValueError(f"base is {info.base!r}; there are: {', '.join(BASES)}")
     for name in ("default_pose", "stiffness", "damping", "torque_limit", "action_scale"):
@@ -155,6 +160,7 @@ def info_of(
         anchor_body=robot.anchor_body,
         key_bodies=robot.key_bodies,
         future=cfg.future,
+        observations=cfg.observations,
         substeps=cfg.substeps,
         algo=algo,
         stage=stage,

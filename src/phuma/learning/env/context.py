@@ -75,6 +75,8 @@ class Context:
     """(E, N) the actions before them; known to rewards alone."""
     touching: Tensor | None = None
     """(E, B) N, contact forces on bodies other than feet and hands; known to rewards alone."""
+    now: State | None = None
+    """The reference at the frame of the state; known to observations alone."""
     joint_bias: Tensor | None = None
     """(E, N) rad by which joint encoders read too much; None where they are exact."""
 

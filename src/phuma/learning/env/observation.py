@@ -52,19 +52,20 @@ class ObservationTerm:
 
     def value(self, context: Context) -> Tensor:
         """Return (E, size) values without noise and bias."""
-        return self._relative(context, self.reading(context))
+        return self.relative(context, self.reading(context))
 
     def sensed(self, context: Context, rng: np.random.Generator, noise: float) -> Tensor:
-        """Return (E, size) values with the sensors' bias and `noise` times their noise."""
+        """Return (E, size) what sensors read: with their bias and `noise` times their noise."""
         reading, bias = self.reading(context), self.bias(context)
         if bias is not None:
             reading = reading + bias
         if noise and self.noise:
             drawn = (self.noise * noise) * rng.standard_normal(tuple(reading.shape), dtype=np.float32)
             reading = reading + like(reading, drawn)
-        return self._relative(context, reading)
+        return reading
 
-    def _relative(self, context: Context, reading: Tensor) -> Tensor:
+    def relative(self, context: Context, reading: Tensor) -> Tensor:
+        """Return a reading minus what it is relative to."""
         return reading if self.relative_to is None else reading - self.relative_to(context)
 
 
@@ -130,13 +131,17 @@ class Observer:
 
     def __call__(self, context: Context) -> Observation:
         """Return the groups that depend on the environments' states. Noise is drawn in the order of groups and their
-        terms."""
+        terms, once for terms of the same reading: it is one sensor."""
         blurred = bool(self._noise) or context.joint_bias is not None
         clean: dict[ObservationTerm, Tensor] = {}
+        sensed: dict[Callable[[Context], Tensor], Tensor] = {}
         out = {}
         for group in self.groups:
             if group.noisy and blurred:
-                out[group.name] = joined([term.sensed(context, self._rng, self._noise) for term in group.terms])
+                for term in group.terms:
+                    if term.reading not in sensed:
+                        sensed[term.reading] = term.sensed(context, self._rng, self._noise)
+                out[group.name] = joined([term.relative(context, sensed[term.reading]) for term in group.terms])
                 continue
             for term in group.terms:
                 if term not in clean:

@@ -153,9 +153,12 @@ class TrackingEnv:
             self.wait[due] = events.push_waits(self.rng, int(due.sum()))
 
     def _observe(self, rows: Array, state: State) -> Observation:
-        coming = np.minimum(self.frame[rows] + 1, self.references.last[self.references.clip_of[self.frame[rows]]])
-        bias = None if self.joint_bias is None else self.joint_bias[rows]
-        context = Context(self.constants, self.references.state[coming], state, self.action[rows], joint_bias=bias)
+        now, references = self.frame[rows], self.references
+        coming = np.minimum(now + 1, references.last[references.clip_of[now]])
+        context = Context(
+            self.constants, references.state[coming], state, self.action[rows], now=references.state[now],
+            joint_bias=None if self.joint_bias is None else self.joint_bias[rows],
+        )  # fmt: skip
         out = self._observer(context)
         for group in self.task.coming:
             assert group.coming is not None

@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.errors import PhumaError
 from phuma.robots.robot import Robot
+from phuma.sim.coordinates import Coordinates
+from phuma.sim.feedback import Feedback
 from phuma.sim.reference import at_control_rate, fault
+
+
+@dataclass(frozen=True, eq=False)
+class Performance:
+    """How a robot performs a motion under physics, in single precision."""
+
+    states: Coordinates
+    """States of the T frames of the motion at control rate"""
+    target: Array
+    """(T - 1, N) rad, what the joints' controllers aimed at from each frame to the next"""
+    feedback: Callable[[], Feedback]
+    """Function that reads the feedback along it, which takes ten times the memory of all else"""
+
+
+def performance_of(rollout: Rollout, robot: Robot, feedback: Callable[[], Feedback]) -> Performance:
+    """Return a performance that was recorded with velocities and targets."""
+    rollout = rollout.reordered(robot.joint_names)
+    assert rollout.velocity is not None and rollout.target is not None
+    qpos, qvel, target = (v.astype(np.float32) for v in (rollout.qpos, rollout.velocity, rollout.target))
+    return Performance(Coordinates(qpos, qvel), target, feedback)
 
 
 @dataclass
@@ -22,6 +47,8 @@ class MotionLibrary:
     categories: list[str | None] = field(default_factory=list)
     motions: list[Trajectory] = field(default_factory=list)
     """Trajectories at control rate, in single precision, joints in the robot's order"""
+    performances: list[Performance | None] = field(default_factory=list)
+    """How each motion is performed, where that is known"""
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """Names of motions that were left out, with the reasons"""
 
@@ -33,21 +60,28 @@ class MotionLibrary:
         """Return the number of frames of all motions."""
         return sum(map(len, self.motions))
 
-    def add(self, name: str, motion: Trajectory, category: str | None = None) -> None:
-        """Add a motion, or note why it is left out."""
+    def add(
+        self, name: str, motion: Trajectory, category: str | None = None, performance: Performance | None = None
+    ) -> None:
+        """Add a motion with its performance if there is one, or note why it is left out."""
         if (reason := fault(motion, self.robot)) is not None:
             self.left_out.append((name, reason))
             return
         self.names.append(name)
         self.categories.append(category)
         self.motions.append(at_control_rate(motion.reordered(self.robot.joint_names)))
+        if performance is not None and len(performance.states.qpos) != len(self.motions[-1]):
+            raise PhumaError(
+                f"{name}: its performance has {len(performance.states.qpos)} frames, the motion {len(self.motions[-1])} at "
+                "control rate; certify it again"
+            )
+        self.performances.append(performance)
 
     def part(self, numbers: Sequence[int] | Array) -> MotionLibrary:
         """Return a library of some of the motions, each once, in this library's order."""
         own = sorted({int(n) for n in numbers})
-        return MotionLibrary(
-            self.robot, [self.names[n] for n in own], [self.categories[n] for n in own], [self.motions[n] for n in own]
-        )
+        lists = (self.names, self.categories, self.motions, self.performances)
+        return MotionLibrary(self.robot, *([each[n] for n in own] for each in lists))
 
 
 def library_of(robot: Robot, motions: Iterable[tuple[str, Trajectory, str | None]]) -> MotionLibrary:

@@ -14,7 +14,8 @@ from phuma.learning.env.observation import ComingFrames
 from phuma.learning.env.task import Task
 from phuma.learning.motions.library import MotionLibrary
 from phuma.robots.inverse_dynamics import derivatives
-from phuma.sim.feedforward import BASES, between
+from phuma.sim.coordinates import Coordinates
+from phuma.sim.feedforward import BASES, CERTIFIED, between
 from phuma.sim.kinematics import Kinematics
 from phuma.sim.state import State
 
@@ -53,22 +54,32 @@ class References:
         return References(self.clips, self.first, self.last, self.clip_of, state, like(example, self.base), features)
 
 
-def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task) -> References:
-    """Return the references that a tracker of this task needs, from some motions of a library."""
+def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task, both: bool = False) -> References:
+    """Return the references that a tracker of this task needs, from some motions of a library.
+
+    With the base `certified`, the reference of a motion that has a performance is that performance; with `both`, such
+    a motion comes as it is, too, so that a policy learns to follow motions that nobody performed before.
+    """
     kinematics, robot = Kinematics(library.robot), library.robot
-    states, targets = [], []
+    numbers, states, targets = [], [], []
     for clip in clips:
-        motion = library.motions[clip].double()
-        rates = derivatives(motion)
-        root = motion.root_pos, motion.root_quat, rates.root_linvel, rates.root_angvel
-        states.append(kinematics.state(*root, motion.joint_pos, rates.joint_vel))
-        targets.append(between(BASES[task.base].target(robot, motion, rates)).astype(np.float32))
+        performance = library.performances[clip] if task.base == CERTIFIED else None
+        if performance is not None:
+            numbers.append(clip)
+            states.append(kinematics.of_coordinates(performance.states))
+            targets.append(np.concatenate([performance.target[:1], performance.target]))
+        if performance is None or both:
+            motion = library.motions[clip].double()
+            rates = derivatives(motion)
+            numbers.append(clip)
+            states.append(kinematics.of_coordinates(Coordinates(motion.qpos, rates.velocity)))
+            targets.append(between(BASES[task.base].target(robot, motion, rates)).astype(np.float32))
     lengths = np.array([len(s) for s in states])
     state = State(*(np.concatenate([getattr(s, f.name) for s in states]) for f in fields(State)))
     first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     constants = constants_of(robot, state.root_pos)
     return References(
-        clips=np.asarray(clips),
+        clips=np.array(numbers),
         first=first,
         last=first + lengths - 1,
         clip_of=np.repeat(np.arange(len(lengths)), lengths),

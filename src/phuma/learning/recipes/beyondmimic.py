@@ -7,25 +7,30 @@ public code.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from phuma.learning.algorithms.config import AlgorithmCfg, PPOCfg
+from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg, PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import rewards, terminations
 from phuma.learning.nets.config import NetworkCfg
-from phuma.learning.recipes.recipe import CPU, PAPER, Recipe, Stage, StageCfg
+from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, Recipe, Stage, StageCfg
 from phuma.robots.robot import Robot
 
 if TYPE_CHECKING:
-    from phuma.learning.nets.actor_critic import ActorCritic
+    from phuma.learning.nets.actor_critic import Actor, ActorCritic
 
 PROPRIOCEPTION = ObservationGroup(
     "proprioception", (obs.previous_action, obs.root_angvel, obs.joint_pos, obs.joint_vel)
 )
 GOAL = ObservationGroup("goal", (obs.reference_joint_pos, obs.reference_joint_vel, obs.anchor_rotation))
+REFERENCE = ObservationGroup("reference", (obs.reference_joint_pos, obs.reference_joint_vel))
+DIFFERENCE = ObservationGroup(
+    "difference", (obs.anchor_off, obs.root_angvel_off, obs.joint_pos_off, obs.joint_vel_off)
+)
 FUTURE = ObservationGroup(
     "future",
     (
@@ -61,7 +66,13 @@ TERMINATIONS = (terminations.anchor_height, terminations.anchor_tilt, terminatio
 def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of tracking with BeyondMimic's terms."""
     future = (FUTURE,) if cfg.future else ()
-    return Task((PROPRIOCEPTION, GOAL, *future), (CRITIC, *future), (), REWARDS, TERMINATIONS, cfg.base)
+    goal = (GOAL,) if cfg.observations == "paper" else (REFERENCE, DIFFERENCE)
+    return Task((PROPRIOCEPTION, *goal, *future), (CRITIC, *future), (), REWARDS, TERMINATIONS, cfg.base)
+
+
+def student_task(cfg: EnvironmentCfg) -> Task:
+    """Return the same without a critic's observations, for a policy that learns from labels."""
+    return replace(task(cfg), critic=())
 
 
 def network(task: Task, robot: Robot, cfg: NetworkCfg) -> ActorCritic:
@@ -73,6 +84,21 @@ def network(task: Task, robot: Robot, cfg: NetworkCfg) -> ActorCritic:
     return ActorCritic(actor, critic, robot.n_joints, cfg.init_std)
 
 
+def student_network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
+    """Return an actor alone."""
+    from phuma.learning.nets.actor_critic import Actor, GroupNet
+
+    return Actor(GroupNet(task.actor, robot, cfg, robot.n_joints))
+
+
+def distillation(net, cfg: AlgorithmCfg, observation, generator, teacher):
+    """Return the imitation of experts."""
+    from phuma.learning.algorithms.distillation import Distillation
+
+    assert isinstance(cfg, DistillationCfg)
+    return Distillation(net, cfg, observation, generator, teacher)
+
+
 def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):
     """Return proximal policy optimisation."""
     from phuma.learning.algorithms.ppo import PPO
@@ -81,14 +107,30 @@ def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):
     return PPO(net, cfg, observation, generator)
 
 
-STAGE = "policy"
+STAGE, DISTILLED = "policy", "distilled"
 RECIPE = Recipe(
     name="beyondmimic",
-    about="an MLP that observes itself, the reference and 1.9 s to come; PPO",
-    stages={STAGE: Stage(task, network, algorithm)},
+    about="an MLP that observes itself, the reference and 1.9 s to come; distilled from experts, or PPO",
+    stages={
+        DISTILLED: Stage(student_task, student_network, distillation, teacher=EXPERTS),
+        STAGE: Stage(task, network, algorithm),
+    },
+    beginnings={EXPERTS: (DISTILLED,), SCRATCH: (STAGE,)},
     presets={
-        CPU: {STAGE: StageCfg(EnvironmentCfg(), NetworkCfg(), PPOCfg())},
+        CPU: {
+            DISTILLED: StageCfg(
+                EnvironmentCfg(substeps=4, base="certified", observations="differences", start=0.2),
+                NetworkCfg(),
+                DistillationCfg(),
+            ),
+            STAGE: StageCfg(EnvironmentCfg(), NetworkCfg(), PPOCfg()),
+        },
         PAPER: {
+            DISTILLED: StageCfg(
+                EnvironmentCfg(environments=8192, substeps=4, base="default", randomize=True),
+                NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
+                DistillationCfg(horizon=24, batch=8192, memory=2_000_000),
+            ),
             STAGE: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base="default", randomize=True),
                 NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),

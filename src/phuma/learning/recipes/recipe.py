@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from phuma.learning.env.observation import Observation
     from phuma.learning.nets.actor_critic import Actor
 
+EXPERTS, SCRATCH = "experts", "scratch"
+"""What a run begins from: certified performances, or nothing."""
 CPU, PAPER = "cpu", "paper"
 """Names of presets that every recipe should have."""
 
@@ -40,10 +42,8 @@ class StageCfg:
 
     def __post_init__(self) -> None:
         samples = self.environment.environments * self.algorithm.horizon
-        if samples < self.algorithm.minibatches:
-            raise ConfigError(
-                f"{self.environment.environments} environments are too few for {self.algorithm.minibatches} minibatches"
-            )
+        if samples < (least := self.algorithm.least_samples):
+            raise ConfigError(f"{self.environment.environments} environments are too few for {least} minibatches")
 
     @property
     def steps_per_update(self) -> int:
@@ -63,9 +63,10 @@ class RunCfg:
     """Seed of all that is random."""
 
     def __post_init__(self) -> None:
-        known = tuple(recipe_named(self.algo).stages)
-        if tuple(self.stages) != known:
-            raise ConfigError(f"stages are {', '.join(self.stages)}; {self.algo} has {', '.join(known)}")
+        ways = recipe_named(self.algo).ways.values()
+        if tuple(self.stages) not in ways:
+            known = " or ".join(", ".join(way) for way in ways)
+            raise ConfigError(f"stages are {', '.join(self.stages)}; {self.algo} has {known}")
 
     def with_environment(self, **changes: Any) -> RunCfg:
         """Return the settings with these fields of every stage's environments changed."""
@@ -85,7 +86,7 @@ class Stage:
     share: float = 1.0
     """Share of the run's budget that this stage is given."""
     teacher: str | None = None
-    """The earlier stage whose policy labels this one's actions."""
+    """The earlier stage whose policy labels this one's actions, or EXPERTS."""
 
 
 @dataclass(frozen=True)
@@ -99,26 +100,31 @@ class Recipe:
     """Stages by name, in the order in which they are learned; the last one's policy is the run's."""
     presets: Mapping[str, Mapping[str, StageCfg]]
     """Settings of every stage, by the preset's name."""
+    beginnings: Mapping[str, tuple[str, ...]] | None = None
+    """Names of the stages of a run in their order, by what it begins from; None for all of them, from scratch"""
 
     def __post_init__(self) -> None:
         assert all(tuple(preset) == tuple(self.stages) for preset in self.presets.values())
 
-    def settings(self, preset: str = CPU, seed: int = 0) -> RunCfg:
-        """Return the settings of a run by a preset."""
+    @property
+    def ways(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the names of the stages of a run in their order, by what it begins from; the best comes first."""
+        return self.beginnings or {SCRATCH: tuple(self.stages)}
+
+    def settings(self, preset: str = CPU, seed: int = 0, begin: str | None = None) -> RunCfg:
+        """Return the settings of a run by a preset, that begins from `begin`, the best by default."""
         if preset not in self.presets:
             raise ConfigError(f"no preset {preset!r}; {self.name} has: {', '.join(self.presets)}")
-        return RunCfg(self.name, self.presets[preset], seed)
-
-    @property
-    def last(self) -> str:
-        """Return the name of the last stage."""
-        return tuple(self.stages)[-1]
+        begin = begin or next(iter(self.ways))
+        if begin not in self.ways:
+            raise ConfigError(f"{self.name} does not begin from {begin!r}; it does from: {', '.join(self.ways)}")
+        return RunCfg(self.name, {stage: self.presets[preset][stage] for stage in self.ways[begin]}, seed)
 
     def task(self, stage: str, cfg: EnvironmentCfg) -> Task:
         """Return the task of a stage, with the groups that its teacher observes."""
         own = self.stages[stage]
         task = own.task(cfg)
-        return task if own.teacher is None else replace(task, teacher=self.stages[own.teacher].task(cfg).actor)
+        return task if own.teacher in (None, EXPERTS) else replace(task, teacher=self.stages[own.teacher].task(cfg).actor)
 
 
 _REGISTERED: dict[str, Recipe] = {}

@@ -14,16 +14,19 @@ from phuma.core.rotations import Array
 from phuma.core.tensors import to_numpy
 from phuma.errors import PhumaError
 from phuma.learning.algorithms.algorithm import Outcome
+from phuma.learning.algorithms.distillation import Label
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.observation import Observation
 from phuma.learning.env.tracking import TrackingEnv
+from phuma.learning.motions.experts import Experts
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.references import References, expand
 from phuma.learning.motions.sampling import Sampler
 from phuma.learning.nets.actor_critic import Actor
 from phuma.learning.nets.weights import all_finite, load_weights, weights_of
-from phuma.learning.recipes.recipe import RunCfg, recipe_named
+from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.random_state import restore_rng, rng_state
+from phuma.sim.coordinates import Coordinates
 from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
@@ -42,7 +45,7 @@ class Diverged(PhumaError):
 class StageRunner:
     """The training of one stage of a run. All of its state, that of the environments too, is in `snapshot`, so that a
     run that continues from one does what it would have done. `teacher` is the network of an earlier stage, if there is
-    one."""
+    one; a stage that learns from experts takes them from the library."""
 
     def __init__(
         self,
@@ -65,24 +68,25 @@ class StageRunner:
             randomization = draw_randomization(self.rng, environments, library.robot.n_joints)
         self.simulation = make_simulation(library, self.cfg.environment, device, threads, randomization)
         self._clips = np.arange(0)
+        self.expert_taught = recipe.stages[stage].teacher == EXPERTS
         references, self.sampler = self._chosen()
         self.env = TrackingEnv(
             library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng,
-            training_events(randomization), self.sampler.record,
+            training_events(randomization, self.cfg.environment.start), self.sampler.record,
         )  # fmt: skip
         self.observation = self._tensors(self.env.observe())
         own = recipe.stages[stage]
         self.net = own.network(self.task, library.robot, self.cfg.network).to(device)
         self.net.use(self._features())
         self.teacher = teacher
-        self.algorithm = own.algorithm(
-            self.net, self.cfg.algorithm, self.observation, self.generator, self._labels if teacher else None
-        )
+        labels = self._expert_labels if self.experts else self._labels if teacher else None
+        self.algorithm = own.algorithm(self.net, self.cfg.algorithm, self.observation, self.generator, labels)
         self.iterations = self.steps = 0
 
-    def iterate(self) -> dict[str, float]:
+    def iterate(self, progress: float = 0.0) -> dict[str, float]:
         """Let all environments act for the algorithm's horizon and improve the policy; return means of what is worth
-        watching."""
+        watching. `progress` is the share of the stage that is over."""
+        self.algorithm.progress = progress
         if self.iterations and self.iterations % REFRESH == 0 and len(self._clips) < len(self.library):
             self._refresh()
         means = self._collect()
@@ -157,7 +161,8 @@ class StageRunner:
             order = np.arange(len(lengths)) if lengths.sum() <= MOST_FRAMES else self.rng.permutation(len(lengths))
             clips = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(lengths[order]), MOST_FRAMES, "right")))])
         self._clips = clips
-        references = expand(self.library, clips, self.task)
+        references = expand(self.library, clips, self.task, both=self.expert_taught)
+        self.experts = Experts(self.library, references) if self.expert_taught else None
         return references, Sampler(references, self.rng)
 
     def _refresh(self) -> None:
@@ -165,11 +170,23 @@ class StageRunner:
         self.env.use(references, self.sampler.draw, self.sampler.record)
         self.net.use(self._features())
         self.observation = self._tensors(self.env.observe())
+        self.algorithm.forget()
 
-    def _labels(self, observation: Observation) -> Tensor:
-        """Return (E, N) the actions of the teacher."""
+    def _labels(self, observation: Observation) -> Label:
+        """Return what the teacher would do."""
         assert self.teacher is not None
-        return self.teacher.actor(observation, self.net.features)
+        action = self.teacher.actor(observation, self.net.features)
+        return Label(action, torch.zeros(len(action), device=action.device))
+
+    def _expert_labels(self, observation: Observation) -> Label:
+        """Return what experts would do in the environments' true states."""
+        assert self.experts is not None
+        env = self.env
+        now = Coordinates(to_numpy(self.simulation.qpos), to_numpy(self.simulation.qvel))
+        target, cost = self.experts(now, env.frame)
+        bias = 0.0 if env.joint_bias is None else to_numpy(env.joint_bias)
+        action = (target + bias - to_numpy(env.references.base)[env.frame + 1]) / to_numpy(env.constants.action_scale)
+        return Label(*(torch.from_numpy(v.astype(np.float32)).to(self.device) for v in (action, cost)))
 
     def _features(self) -> dict[str, Tensor]:
         return {name: self._tensor(values) for name, values in self.env.references.features.items()}
@@ -202,11 +219,11 @@ def make_simulation(
     return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device=device, randomization=randomization)
 
 
-def training_events(randomization: Randomization | None) -> EventsCfg:
-    """Return the paper's table of randomization in full where environments are randomized, nothing of it where they are
-    not."""
+def training_events(randomization: Randomization | None, start: float = 0.0) -> EventsCfg:
+    """Return the paper's table of randomization in full where environments are randomized; where they are not, nothing
+    of it but first states off by `start` times the table's ranges."""
     if randomization is None:
-        return EventsCfg()
+        return EventsCfg(start=start)
     return EventsCfg(noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias)
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from phuma.core.rotations import conjugate, multiply, roll_pitch, rotate, rotate_back, two_columns
+from phuma.core.rotations import conjugate, multiply, roll_pitch, rotate, rotate_back, to_rotvec, two_columns
 from phuma.core.tensors import Tensor
 from phuma.learning.env.context import Context
 from phuma.learning.env.observation import ObservationTerm, RobotSizes
+from phuma.sim.state import State
 
 
 def joints(robot: RobotSizes) -> int:
@@ -67,6 +68,51 @@ anchor_rotation = ObservationTerm(
     size=numbers(6),
     reading=lambda c: two_columns(c.anchor_rotation),
     noise=0.05,
+)
+
+
+# How far the robot is from the reference now.
+def _now(c: Context) -> State:
+    assert c.now is not None
+    return c.now
+
+
+def _anchor_off(c: Context) -> Tensor:
+    anchor = c.constants.anchor
+    return to_rotvec(multiply(conjugate(_now(c).body_quat[:, anchor]), c.state.body_quat[:, anchor]))
+
+
+anchor_off = ObservationTerm(
+    "anchor_off",
+    "rad, rotation of {anchor} seen from the reference's at the present frame, conj(q_reference) q_robot, as a vector",
+    size=numbers(3),
+    reading=_anchor_off,
+    noise=0.05,
+)
+root_angvel_off = ObservationTerm(
+    "root_angvel_off",
+    "rad/s, root_angvel minus the reference's at the present frame",
+    size=numbers(3),
+    reading=root_angvel.reading,
+    noise=root_angvel.noise,
+    relative_to=lambda c: _now(c).root_angvel,
+)
+joint_pos_off = ObservationTerm(
+    "joint_pos_off",
+    "rad, the joints minus the reference's at the present frame",
+    size=joints,
+    reading=joint_pos.reading,
+    noise=joint_pos.noise,
+    bias=joint_pos.bias,
+    relative_to=lambda c: _now(c).joint_pos,
+)
+joint_vel_off = ObservationTerm(
+    "joint_vel_off",
+    "rad/s, joint_vel minus the reference's at the present frame",
+    size=joints,
+    reading=joint_vel.reading,
+    noise=joint_vel.noise,
+    relative_to=lambda c: _now(c).joint_vel,
 )
 
 

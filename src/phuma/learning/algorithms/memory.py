@@ -1,0 +1,66 @@
+"""A memory of samples from all of a training, of bounded size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from phuma.core.rotations import Array
+from phuma.learning.algorithms.storage import Batch
+from phuma.learning.env.observation import Observation
+
+
+class Memory:
+    """The last samples, as many as there is room for: observations, and named fields."""
+
+    def __init__(self, room: int, observation: Observation, fields: Mapping[str, tuple[int, ...]]) -> None:
+        example = next(iter(observation.values()))
+        self.room, self.added, self.device = room, 0, example.device
+        self._observation = {name: _space(room, group) for name, group in observation.items()}
+        self._fields = {name: torch.empty(room, *shape, device=self.device) for name, shape in fields.items()}
+
+    def __len__(self) -> int:
+        return min(self.added, self.room)
+
+    def forget(self) -> None:
+        """Forget all samples."""
+        self.added = 0
+
+    def add(self, observation: Observation, **fields: Tensor) -> None:
+        """Add a sample per environment; the oldest ones make room."""
+        count = len(next(iter(fields.values())))
+        rows = (self.added + torch.arange(count, device=self.device)) % self.room
+        for name, group in observation.items():
+            self._observation[name][rows] = group.to(self._observation[name].dtype)
+        for name, values in fields.items():
+            self._fields[name][rows] = values
+        self.added += count
+
+    def draw(self, count: int, generator: torch.Generator) -> Batch:
+        """Return a batch of `count` samples, each drawn from all."""
+        rows = torch.randint(len(self), (count,), generator=generator).to(self.device)
+        observation = {name: group[rows] for name, group in self._observation.items()}
+        return Batch(
+            {name: group.long() if group.dtype == torch.int32 else group for name, group in observation.items()},
+            {name: values[rows] for name, values in self._fields.items()},
+        )
+
+    def snapshot(self) -> dict[str, Array]:
+        """Return all samples, by names, and how many were ever added."""
+        held = {**self._observation, **{f"field.{name}": values for name, values in self._fields.items()}}
+        arrays = {name: values[: len(self)].cpu().numpy().copy() for name, values in held.items()}
+        return arrays | {"added": torch.tensor(self.added).numpy()}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Continue from a snapshot."""
+        self.added = int(arrays["added"])
+        for name, space in {**self._observation, **{f"field.{name}": v for name, v in self._fields.items()}}.items():
+            space[: len(self)] = torch.from_numpy(arrays[name].copy())
+
+
+def _space(room: int, group: Tensor) -> Tensor:
+    """Return room for samples of a group; rows of references fit into 32 bits."""
+    kind = group.dtype if group.is_floating_point() else torch.int32
+    return torch.empty((room, *group.shape[1:]), dtype=kind, device=group.device)

@@ -155,7 +155,7 @@ def settings(training: Training) -> Any:
     """The preset for a CPU with the training's changes, whatever they concern."""
     from phuma.learning.recipes.recipe import recipe_named
 
-    cfg = recipe_named("beyondmimic").settings(seed=training.seed)
+    cfg = recipe_named("beyondmimic").settings(seed=training.seed, begin="scratch")
     stage = cfg.stages[STAGE]
     concerns = {}
     for concern in ("environment", "network", "algorithm"):

@@ -34,7 +34,7 @@ def measured(library: MotionLibrary, robots: int, threads: int) -> list[object]:
     """Environment steps a second, in the median of repeats, wall and CPU, and the same of the physics alone."""
     rng = np.random.default_rng(0)
     recipe = recipe_named("beyondmimic")
-    cfg = recipe.settings().stages["policy"].environment
+    cfg = recipe.settings(begin="scratch").stages["policy"].environment
     task = recipe.task("policy", cfg)
     references = expand(library, range(len(library)), task)
     simulation = MujocoSimulation(library.robot, robots, cfg.substeps, threads)
@@ -84,7 +84,7 @@ def training_memory(robots: int) -> str:
         "import resource, sys; sys.path.insert(0, 'benchmarks')\n"
         "from tracking_speed import motions; from phuma.learning.recipes.recipe import recipe_named\n"
         "from phuma.learning.run.runner import StageRunner\n"
-        f"cfg = recipe_named('beyondmimic').settings().with_environment(environments={robots})\n"
+        f"cfg = recipe_named('beyondmimic').settings(begin='scratch').with_environment(environments={robots})\n"
         "t = StageRunner(motions(), cfg, 'policy'); t.iterate(); t.iterate()\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)"
     )

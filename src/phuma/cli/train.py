@@ -24,7 +24,6 @@ from phuma.cli.table import harmless
 from phuma.cli.training_table import Table, clock, stopping
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
-from phuma.learning.env.config import OBSERVATIONS
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, RunCfg, recipe_named, recipe_names
 from phuma.learning.run.folder import RunFolder
@@ -41,6 +40,8 @@ FEW = (1.0, 0.1)
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
 SLOW = 50_000  # environment steps of an update that take a CPU many seconds
+OBSERVATIONS = {"paper": False, "differences": True}
+"""Whether differences are observed, by the option's value"""
 OPTIONS = {"begin": "from"}
 """Names of options that are other words in Python"""
 SHOWN = 5  # clips that are named per reason for which they are left out
@@ -160,7 +161,7 @@ def parser() -> argparse.ArgumentParser:
         "--no-future", action="store_true", default=None, help="a policy that does not see the coming 1.9 s"
     )
     new.add_argument(
-        "--observations", choices=OBSERVATIONS,
+        "--observations", choices=tuple(OBSERVATIONS),
         help="what the policy observes: the paper's, or differences from the reference too (default: the preset's)",
     )  # fmt: skip
     new.add_argument(
@@ -210,7 +211,7 @@ def check_device(device: str) -> None:
 def configuration(args: argparse.Namespace) -> RunCfg:
     """Return the settings of a new run."""
     cfg = recipe_named(args.algo or ALGO).settings(args.preset or CPU, args.seed or 0, args.begin)
-    given: dict[str, Any] = {"randomize": args.randomize, "base": args.base, "observations": args.observations}
+    given: dict[str, Any] = {"randomize": args.randomize, "base": args.base, "differences": OBSERVATIONS.get(args.observations)}
     if args.no_future:
         given["future"] = False
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
@@ -223,13 +224,14 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
     cfg, where, split = info.cfg, info.last.data.get("where"), info.last.data.get("split") or "train"
     begin = next((name for name, way in recipe_named(cfg.algo).ways.items() if way == tuple(cfg.stages)), None)
     environment = next(iter(cfg.stages.values())).environment
+    observations = next(name for name, value in OBSERVATIONS.items() if value == environment.differences)
     own = {
         "where": where, "algo": cfg.algo, "randomize": environment.randomize, "no_future": not environment.future,
-        "base": environment.base, "seed": cfg.seed, "split": split, "begin": begin, "observations": environment.observations,
+        "base": environment.base, "seed": cfg.seed, "split": split, "begin": begin, "observations": observations,
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
     if args.preset is not None:
-        beside = {name: getattr(environment, name) for name in ("randomize", "future", "base", "observations")}
+        beside = {name: getattr(environment, name) for name in ("randomize", "future", "base", "differences")}
         preset = recipe_named(cfg.algo).settings(args.preset, cfg.seed, begin).with_environment(**beside)
         other += ["preset"] * (preset != cfg)
     if other:

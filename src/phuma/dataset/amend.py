@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma.dataset.builder import finish
+from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.dataset.record import Record, Row, load_record, save_record
@@ -47,12 +48,14 @@ def amend(
         raise ConfigError(f"{root} is not finished: run the same `phuma build` again, it goes on where it was")
     with locked(layout.lock):
         wait_for_workers(layout.work)
-        todo, missing = [], 0
+        todo, missing, recorded = [], 0, set()
         for recording in layout.done():
-            rows = [row for row in load_record(layout.record(recording)).rows if (row["clip"], row["robot"]) in keys]
-            if count := sum(not is_done(row, root) for row in rows):
+            rows = load_record(layout.record(recording)).rows
+            recorded |= {(row["clip"], row["robot"]) for row in rows}
+            if count := sum((row["clip"], row["robot"]) in keys and not is_done(row, root) for row in rows):
                 todo.append(recording)
                 missing += count
+        _check_records(root, layout, recorded)
         done = before = len(keys) - missing
         progress(done, before, len(keys))
         failed = []
@@ -64,6 +67,16 @@ def amend(
             progress(done, before, len(keys))
         finish(layout, description)
     return failed
+
+
+def _check_records(root: Path, layout: Layout, recorded: set[Key]) -> None:
+    """Check that every row of the manifest has its record, as the manifest is written anew from the records."""
+    lost = [key for row in Dataset(root).rows(columns="clip, robot") if (key := (row["clip"], row["robot"])) not in recorded]
+    if lost:
+        raise ConfigError(
+            f"{len(lost)} clips of {root} have no record in {layout.work}, for example {lost[0][0]}: nothing can be added to "
+            "such a dataset without losing them. `phuma verify` says more; a copy of a dataset needs that folder, too"
+        )
 
 
 def amend_recording(

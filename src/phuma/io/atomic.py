@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from phuma.errors import StorageError
-from phuma.io.npz_writer import npy_bytes, npz_bytes
+from phuma.io.npz_writer import DEFLATE_LEVEL, npy_bytes, npz_bytes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,6 +64,9 @@ def save_npy(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
     write_atomic(path, lambda f: f.write(npy_bytes(array)))
 
 
-def save_npz(path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | str]) -> None:
-    """Write arrays and texts as a compressed `.npz`, without pickle; the same values give the same bytes."""
-    write_atomic(path, lambda f: f.write(npz_bytes(arrays)))
+def save_npz(
+    path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | str], level: int = DEFLATE_LEVEL
+) -> None:
+    """Write arrays and texts as an `.npz`, without pickle, compressed unless `level` is 0; the same values give the same
+    bytes."""
+    write_atomic(path, lambda f: f.write(npz_bytes(arrays, level)))

@@ -50,14 +50,14 @@ def _header(dtype: np.dtype, shape: tuple[int, ...]) -> bytes:
     return stream.getvalue()
 
 
-def npz_bytes(arrays: Mapping[str, NDArray[Any] | str]) -> bytes:
-    """Return the content of a compressed `.npz` of arrays and texts, in order of their names."""
+def npz_bytes(arrays: Mapping[str, NDArray[Any] | str], level: int = DEFLATE_LEVEL) -> bytes:
+    """Return the content of an `.npz` of arrays and texts, in order of their names, compressed unless `level` is 0."""
     members: list[bytes] = []
     directory: list[bytes] = []
     at = 0
     for name in sorted(arrays):
         data, file = npy_bytes(arrays[name]), f"{name}.npy".encode("ascii")
-        packed = _packed_once(data) if len(data) <= SHORT else _packed(data)
+        packed = _packed_once(data, level) if len(data) <= SHORT else _packed(data, level)
         if max(at, len(data), len(packed)) > LARGEST:
             raise ValueError(f"{name} has {len(data):,} bytes; a zip holds {LARGEST:,}")
         sizes = struct.pack("<LLLHH", zlib.crc32(data), len(packed), len(data), len(file), 0)
@@ -70,8 +70,8 @@ def npz_bytes(arrays: Mapping[str, NDArray[Any] | str]) -> bytes:
     return b"".join([*members, listed, end])
 
 
-def _packed(data: bytes) -> bytes:
-    deflate = zlib.compressobj(DEFLATE_LEVEL, zlib.DEFLATED, -zlib.MAX_WBITS)
+def _packed(data: bytes, level: int) -> bytes:
+    deflate = zlib.compressobj(level, zlib.DEFLATED, -zlib.MAX_WBITS)
     return deflate.compress(data) + deflate.flush()
 
 

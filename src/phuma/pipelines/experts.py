@@ -14,7 +14,7 @@ from phuma.dataset.manifest import quoted
 from phuma.errors import PhumaError
 from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
 from phuma.pipelines.certify import CertifyCfg, certify
-from phuma.pipelines.certify_dataset import certify_dataset
+from phuma.pipelines.certify_dataset import certify_dataset, is_certified
 from phuma.pipelines.evaluate_policy import chosen_clips
 from phuma.robots import Robot
 from phuma.sim.feedback import feedback_of
@@ -41,15 +41,16 @@ def certify_missing(
 
     Returns recordings that failed as a whole, with the reasons; no clip at all is an error.
     """
-    chosen_clips(dataset, robot, where, split)
+    cfg, root = CertifyCfg(gains=True), Path(dataset.root)
+    if all(is_certified(entry.row, root, cfg) for entry in chosen_clips(dataset, robot, where, split)):
+        return []
     conditions = [f"robot = {quoted(robot.name)}"]
     if split is not None:
         conditions.append(f"split = {quoted(split)}")
     if where is not None:
         conditions.append(f"({where}\n)")
     robots = {} if place is None else {robot.name: place}
-    cfg = CertifyCfg(gains=True)
-    return certify_dataset(Path(dataset.root), cfg, run, robots, " AND ".join(conditions), progress=progress)
+    return certify_dataset(root, cfg, run, robots, " AND ".join(conditions), progress=progress)
 
 
 def expert_of(motion: Trajectory, robot: Robot, threads: int = 1, name: str = "") -> Performance:

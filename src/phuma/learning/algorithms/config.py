@@ -76,8 +76,8 @@ class DistillationCfg(AlgorithmCfg):
     """Steps of the optimizer between two times of acting."""
     batch: int = 1024
     """Samples of a step."""
-    memory: int = 300_000
-    """Samples that are kept, the latest: about 1.2 kB each on the G1."""
+    memory: int = 200_000
+    """Samples that are kept, the latest: about 1 kB each on the G1."""
     tolerance: float = 300.0
     """Cost of a deviation from the teacher's way at which its labels count half."""
     average: float = 0.995

@@ -10,7 +10,7 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError
-from phuma.learning.env.config import OBSERVATIONS, EnvironmentCfg
+from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.context import action_scale
 from phuma.learning.env.observation import Observation
 from phuma.learning.env.task import Task
@@ -45,8 +45,8 @@ class PolicyInfo:
     """Names of the key bodies in the order that observations of coming frames have"""
     future: bool
     """Whether the policy observes the coming motion"""
-    observations: str
-    """Name of what it observes of itself and the reference; one of `env.config.OBSERVATIONS`"""
+    differences: bool
+    """Whether the policy observes how far it is from the reference now"""
     substeps: int
     """Physics steps per control step in training"""
     algo: str
@@ -69,7 +69,9 @@ class PolicyInfo:
     @property
     def task(self) -> Task:
         """Return the task without what only learning needs."""
-        cfg = EnvironmentCfg(substeps=self.substeps, base=self.base, future=self.future, observations=self.observations)
+        cfg = EnvironmentCfg(
+            substeps=self.substeps, base=self.base, future=self.future, differences=self.differences
+        )
         return recipe_named(self.algo).task(self.stage, cfg).acting
 
     @property
@@ -111,22 +113,22 @@ class PolicyInfo:
 def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
     """Return the description from what `as_plain` gave; raises KeyError, TypeError or ValueError where it cannot be."""
     given: dict[str, Any] = {}
-    values = {"observations": "paper", **values}  # a file of an earlier version does not say it
+    values = {"differences": False, **values}  # a file of an earlier version does not say it
     for f in fields(PolicyInfo):
         value = values[f.name]
         given[f.name] = tuple(value) if isinstance(value, list) else value
     info = PolicyInfo(**given)
     names = (info.robot, info.algo, info.stage, info.anchor_body, info.phuma, *info.joint_names, *info.key_bodies)
-    if not all(isinstance(name, str) and name.isprintable() for name in names) or not isinstance(info.future, bool):
-        raise ValueError("names have to be texts that can be printed, and future true or false")
+    if not all(isinstance(name, str) and name.isprintable() for name in names) or not all(
+        isinstance(flag, bool) for flag in (info.future, info.differences)
+    ):
+        raise ValueError("names have to be texts that can be printed, and future and differences true or false")
     if not isinstance(info.data, dict):
         raise ValueError(f"data is {type(info.data).__name__}; expected an object")
     if info.algo not in recipe_names():
         raise ValueError(f"algo is {info.algo!r}; there are: {', '.join(recipe_names())}")
     if info.stage not in (stages := recipe_named(info.algo).stages):
         raise ValueError(f"stage is {info.stage!r}; {info.algo} has: {', '.join(stages)}")
-    if info.observations not in OBSERVATIONS:
-        raise ValueError(f"observations is {info.observations!r}; there are: {', '.join(OBSERVATIONS)}")
     if info.base not in BASES:
         raise ValueError(f"base is {info.base!r}; there are: {', '.join(BASES)}")
     for name in ("default_pose", "stiffness", "damping", "torque_limit", "action_scale"):
@@ -160,7 +162,7 @@ def info_of(
         anchor_body=robot.anchor_body,
         key_bodies=robot.key_bodies,
         future=cfg.future,
-        observations=cfg.observations,
+        differences=cfg.differences,
         substeps=cfg.substeps,
         algo=algo,
         stage=stage,

@@ -8,9 +8,6 @@ from phuma.errors import ConfigError
 from phuma.sim.feedforward import BASES
 
 
-OBSERVATIONS = ("paper", "differences")
-
-
 @dataclass(frozen=True)
 class EnvironmentCfg:
     """Settings of the environments that a policy learns in."""
@@ -21,8 +18,8 @@ class EnvironmentCfg:
     """Physics steps per control step of 20 ms."""
     base: str = "feedforward"
     """Name of what an action is added to: one of `sim.feedforward.BASES`."""
-    observations: str = "paper"
-    """What the policy observes of itself and the reference: `paper`, or `differences` too, of one from the other."""
+    differences: bool = False
+    """Whether the policy observes how far it is from the reference now, where its recipe leaves that open."""
     future: bool = True
     """Whether the policy observes the coming motion, where its recipe leaves that open."""
     randomize: bool = False
@@ -34,8 +31,6 @@ class EnvironmentCfg:
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
-        if self.observations not in OBSERVATIONS:
-            raise ConfigError(f"no observations {self.observations!r}; there are: {', '.join(OBSERVATIONS)}")
         for name in ("environments", "substeps"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")

@@ -66,7 +66,7 @@ TERMINATIONS = (terminations.anchor_height, terminations.anchor_tilt, terminatio
 def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of tracking with BeyondMimic's terms."""
     future = (FUTURE,) if cfg.future else ()
-    goal = (GOAL,) if cfg.observations == "paper" else (REFERENCE, DIFFERENCE)
+    goal = (REFERENCE, DIFFERENCE) if cfg.differences else (GOAL,)
     return Task((PROPRIOCEPTION, *goal, *future), (CRITIC, *future), (), REWARDS, TERMINATIONS, cfg.base)
 
 
@@ -119,7 +119,7 @@ RECIPE = Recipe(
     presets={
         CPU: {
             DISTILLED: StageCfg(
-                EnvironmentCfg(substeps=4, base="certified", observations="differences", start=0.2),
+                EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
                 NetworkCfg(),
                 DistillationCfg(),
             ),

@@ -40,7 +40,7 @@ class RunInfo:
     def __post_init__(self) -> None:
         for stage, policy in self.policies.items():
             environment = self.cfg.stages[stage].environment
-            for name in ("base", "future", "observations", "substeps"):
+            for name in ("base", "future", "differences", "substeps"):
                 if (own := getattr(policy, name)) != (given := getattr(environment, name)):
                     raise ConfigError(f"{name} is {own!r} of the policy and {given!r} of its learning")
 
@@ -148,8 +148,8 @@ class RunFolder:
             raise ReadError(self.checkpoint(stage), "does not say how far it is: is it of this run?") from None
 
     def save(self, stage: str, arrays: Mapping[str, Array]) -> None:
-        """Replace a stage's last checkpoint, whole or not at all."""
-        save_npz(self.root / f"checkpoint_{stage}.npz", {"format": np.array(FORMAT), **arrays})
+        """Replace a stage's last checkpoint, whole or not at all; samples are many and hardly shrink, so uncompressed."""
+        save_npz(self.root / f"checkpoint_{stage}.npz", {"format": np.array(FORMAT), **arrays}, level=0)
 
     def load(self, stage: str) -> dict[str, Array]:
         """Return a stage's last checkpoint; it is never unpickled, and one that is cut short is a ReadError."""

@@ -1,0 +1,387 @@
+"""Policies distilled from certified performances: how well they track, what that costs, and what each part of it buys.
+
+    python benchmarks/distillation.py STUDY... [--workers 2] [--every N]
+    python benchmarks/distillation.py tables
+
+A study is a list of trainings. A result is a line of benchmarks/distillation.jsonl as soon as it is there, and what is
+there is not done again. Experts are made once and kept in a folder (PHUMA_EXPERTS, by default below the system's
+folder for temporary files), each with the CPU seconds that it took, which count for every training that uses it.
+PHUMA_CMU and PHUMA_CMU_FRESH name folders of recordings. `tables` writes docs/tables/distillation_*.md.
+
+All is judged at 5 ms by 32 rollouts a clip from starts a fifth of the paper's ranges off, unless said otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from phuma.core.robot_motion import RobotMotion
+from phuma.curation import curate
+from phuma.dataset.category import categorise
+from phuma.evaluation.summary import wilson
+from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+from phuma.formats.rollout_file import load_rollout, save_rollout
+from phuma.learning.motions.library import MotionLibrary, performance_of
+from phuma.pipelines.certify import certify
+from phuma.pipelines.files_to_clips import kept_clips
+from phuma.pipelines.retarget import retarget
+from phuma.robots import cached_robot
+from phuma.runtime.process_pool import map_in_order
+from phuma.sim.feedback import feedback_of
+from phuma.synth import generate
+from tables import markdown, save
+
+RESULTS = Path(__file__).with_suffix(".jsonl")
+EXPERTS = Path(os.environ.get("PHUMA_EXPERTS", Path(tempfile.gettempdir()) / "phuma-experts"))
+KINDS = ("stand", "reach", "bend", "twist", "turn", "kick", "squat", "lunge", "jump", "walk", "run")
+FIRST, UNSEEN = 1000, 2000
+"""Seeds of the first motion of each type that is learned from, and of the first that is not"""
+RECORDED = (
+    "cmu:104_22.bvh:0", "cmu:104_01.bvh:0", "cmu:02_04.bvh:0", "cmu:135_04.bvh:0", "cmu:120_07.bvh:0",
+    "cmu:02_05.bvh:0",
+)  # fmt: skip
+"""A walk, a run, a jump, a kick, a dance and a reach"""
+ONE_CLIP, EACH_CLIP = 220_000, 30_000
+"""Environment steps of a training of one clip, and what each clip of a training of many adds"""
+ROBOT = "g1"
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training and what it is judged on."""
+
+    study: str
+    label: str
+    clips: tuple[str, ...]
+    seed: int = 0
+    steps: int = ONE_CLIP
+    unseen: tuple[str, ...] = ()
+    environment: dict[str, Any] = field(default_factory=dict)
+    """Changes of the environments' settings"""
+    algorithm: dict[str, Any] = field(default_factory=dict)
+    network: dict[str, Any] = field(default_factory=dict)
+    conditions: tuple[str, ...] = ()
+    """What it is judged under, too: names of CONDITIONS"""
+    episodes: int = 32
+
+    @property
+    def key(self) -> str:
+        return f"{self.study}/{self.label}/{self.seed}"
+
+
+def motion_of(name: str) -> tuple[RobotMotion, str]:
+    """A robot's motion by its name, `synth:KIND:SEED`, `cmu:FILE:NUMBER` or `fresh:FILE:NUMBER`, with its category."""
+    what, one, two = name.split(":")
+    if what == "synth":
+        clip = curate(generate(one, seconds=4.0, fps=30.0, seed=int(two)).motion).whole
+        return retarget(clip, cached_robot(ROBOT)), one
+    folder = Path(os.environ["PHUMA_CMU" if what == "cmu" else "PHUMA_CMU_FRESH"])
+    clip = kept_clips(folder / one)[int(two)]
+    return retarget(clip, cached_robot(ROBOT)), str(categorise(clip.motion, clip.contact))
+
+
+def expert(name: str) -> dict[str, Any]:
+    """What came of certifying a clip, made unless it is there."""
+    own = EXPERTS / name.replace(":", "_").replace("/", "_")
+    about = own.with_suffix(".json")
+    if not about.exists():
+        EXPERTS.mkdir(parents=True, exist_ok=True)
+        began = time.process_time()
+        motion, category = motion_of(name)
+        found = certify(motion, cached_robot(ROBOT), gains=True, name=name)
+        save_robot_motion(own.with_suffix(".motion.npz"), motion)
+        if found.performance is not None:
+            save_rollout(own.with_suffix(".rollout.npz"), found.performance)
+        values = {**found.values, "category": category, "cpu": time.process_time() - began}
+        about.write_text(json.dumps(values))
+    return json.loads(about.read_text()) | {"path": str(own)}
+
+
+@lru_cache(maxsize=2)
+def library(names: tuple[str, ...]) -> tuple[MotionLibrary, float]:
+    """The motions with their performances, and the CPU seconds of the experts; what is not certified is left out."""
+    robot, out, cpu = cached_robot(ROBOT), MotionLibrary(cached_robot(ROBOT)), 0.0
+    for name in names:
+        about = expert(name)
+        path = Path(about["path"])
+        cpu += about["cpu"]
+        motion = load_robot_motion(path.with_suffix(".motion.npz"))
+        performance = None
+        if about["loosely"]:
+            file = path.with_suffix(".rollout.npz")
+            performance = performance_of(
+                load_rollout(file), robot, lambda file=file: feedback_of(load_rollout(file))
+            )
+        out.add(name, motion, about["category"], performance)
+    return out, cpu
+
+
+CONDITIONS: dict[str, dict[str, Any]] = {
+    "noise": {"noise": 1.0},
+    "pushes": {"pushes": True},
+    "noise and pushes": {"noise": 1.0, "pushes": True},
+}
+
+
+def judged(policy: Any, motions: MotionLibrary, episodes: int, **how: Any) -> dict[str, Any]:
+    from phuma.pipelines.evaluate_policy import judge_policy
+
+    document = judge_policy(policy, motions, physics_dt=0.005, episodes=episodes, **how)
+    names = ("success_0.5", "success_0.15", "tracked")
+    rows = {"total": document["total"], **document["categories"]}
+    return {
+        name: {**{n: row[n] for n in names}, "mm": row["up_to_failure"]["mpjpe_global_mm"]} for name, row in rows.items()
+    }
+
+
+def train(training: Training) -> dict[str, Any]:
+    """Train and judge."""
+    import torch
+
+    torch.set_num_threads(1)
+    from phuma.learning.deploy.policy import info_of
+    from phuma.learning.deploy.torch_policy import TorchPolicy
+    from phuma.learning.recipes.recipe import EXPERTS as FROM_EXPERTS
+    from phuma.learning.recipes.recipe import RunCfg, recipe_named
+    from phuma.learning.run.runner import StageRunner
+    from phuma.pipelines.experts import only_performed
+
+    motions, cpu_experts = library(training.clips)
+    motions = only_performed(motions)
+    cfg = recipe_named("beyondmimic").settings(seed=training.seed, begin=FROM_EXPERTS)
+    (stage,) = cfg.stages
+    own = cfg.stages[stage]
+    own = replace(
+        own, environment=replace(own.environment, **training.environment),
+        algorithm=replace(own.algorithm, **training.algorithm), network=replace(own.network, **training.network),
+    )  # fmt: skip
+    cfg = RunCfg(cfg.algo, {stage: own}, cfg.seed)
+    began = time.process_time()
+    runner = StageRunner(motions, cfg, stage, threads=1)
+    while runner.steps < training.steps:
+        runner.iterate(runner.steps / training.steps)
+    cpu = time.process_time() - began
+    runner.simulation.close()
+    policy = TorchPolicy(runner.net, info_of(motions.robot, cfg.algo, stage, own.environment))
+    row = {
+        "key": training.key, "training": asdict(training), "clips": len(motions), "steps": runner.steps,
+        "cpu_experts": round(cpu_experts, 1), "cpu_training": round(cpu, 1),
+        "seen": judged(policy, motions, training.episodes),
+    }  # fmt: skip
+    row |= {name: judged(policy, motions, training.episodes, **CONDITIONS[name]) for name in training.conditions}
+    del runner
+    gc.collect()  # its parts know each other, and it is large
+    if training.unseen:
+        unseen, _ = library(training.unseen)
+        row["unseen"] = judged(policy, unseen, training.episodes)
+        bare = MotionLibrary(
+            unseen.robot, unseen.names, unseen.categories, unseen.motions, [None] * len(unseen.performances)
+        )
+        row["unseen_uncertified"] = judged(policy, bare, training.episodes)
+    return row
+
+
+def generated(count: int, first: int = FIRST) -> tuple[str, ...]:
+    """The names of so many generated motions, of all types by turns."""
+    return tuple(f"synth:{KINDS[n % len(KINDS)]}:{first + n // len(KINDS)}" for n in range(count))
+
+
+def many(study: str, label: str, count: int, seed: int = 0, **changes: Any) -> Training:
+    steps = changes.pop("steps", EACH_CLIP * count)
+    return Training(study, label, generated(count), seed, steps, generated(32, UNSEEN), episodes=8, **changes)
+
+
+def cmu_names(folder: str, what: str) -> tuple[str, ...]:
+    names = []
+    for path in sorted(Path(os.environ[folder]).glob("*.bvh")):
+        names += [f"{what}:{path.name}:{k}" for k in range(len(kept_clips(path)))]
+    return tuple(names)
+
+
+def study(name: str, every: int) -> list[Training]:
+    """The trainings of a study."""
+    if name == "single":
+        return [
+            Training(name, f"{kind}:{FIRST + n}", (f"synth:{kind}:{FIRST + n}",), seed)
+            for seed in (0, 1) for n in (0, 1) for kind in KINDS
+        ][::every]  # fmt: skip
+    if name == "recorded":
+        return [Training(name, clip, (clip,), seed) for seed in (0, 1) for clip in RECORDED]
+    if name == "many":
+        return [many(name, "64 clips", 64, seed) for seed in (0, 1)]
+    if name == "growth":
+        return [many(name, f"{count} clips", count) for count in (8, 16, 32, 128, 256)]
+    if name == "ablation":
+        changes: dict[str, dict[str, Any]] = {
+            "as it is": {},
+            "the paper's observations": {"environment": {"differences": False}},
+            "base: feed-forward, goal: the clip": {"environment": {"base": "feedforward"}},
+            "base: default pose": {"environment": {"base": "default"}},
+            "no future": {"environment": {"future": False}},
+            "labels all count the same": {"algorithm": {"tolerance": 1e12}},
+            "no average of weights": {"algorithm": {"average": 0.0}},
+            "a fifth of the memory": {"algorithm": {"memory": 40_000}},
+            "starts on the motion": {"environment": {"start": 0.0}},
+            "whole-range starts": {"environment": {"start": 1.0}},
+            "twice the widths": {"network": {"hidden": (512, 256, 128)}},
+        }
+        return [many(name, label, 33, seed, **change) for seed in (0, 1) for label, change in changes.items()]
+    if name == "cmu":
+        seen = cmu_names("PHUMA_CMU", "cmu")[:: 2 * every]
+        unseen = cmu_names("PHUMA_CMU_FRESH", "fresh")[:: 4 * every]
+        return [Training(name, f"{len(seen)} clips", seen, 0, EACH_CLIP * len(seen), unseen, episodes=8)]
+    raise SystemExit(f"no study {name!r}")
+
+
+def results(name: str) -> Iterator[dict[str, Any]]:
+    """What there is of a study."""
+    if RESULTS.exists():
+        for line in RESULTS.read_text().splitlines():
+            row = json.loads(line)
+            if row["key"].startswith(f"{name}/"):
+                yield row
+
+
+def run(names: Sequence[str], workers: int, every: int) -> None:
+    for name in names:
+        there = {row["key"] for row in results(name)}
+        todo = [training for training in study(name, every) if training.key not in there]
+        clips = sorted({clip for training in todo for clip in (*training.clips, *training.unseen)})
+        print(f"{name}: {len(todo)} trainings of {len(clips)} clips", flush=True)
+        for _ in map_in_order(expert, clips, workers):
+            pass
+        for row in map_in_order(train, todo, workers):
+            with RESULTS.open("a") as f:
+                f.write(json.dumps(row) + "\n")
+            said = {n: {k: round(v) for k, v in row[n]["total"].items()} for n in ("seen", "unseen") if n in row}
+            print(row["key"], said, f"{row['cpu_experts']:.0f} + {row['cpu_training']:.0f} CPU s", flush=True)
+
+
+def share(values: Sequence[float], n: int) -> str:
+    """A mean percentage with Wilson's interval over n motions."""
+    p = float(np.mean(values)) / 100
+    low, high = wilson(p, n)
+    return f"{100 * p:.1f} [{100 * low:.0f}, {100 * high:.0f}]"
+
+
+def figures(rows: Sequence[dict[str, Any]], what: str = "seen", name: str = "total") -> list[float]:
+    """Means over trainings: at 0.5 m, at 0.15 m, mm."""
+    own = [row[what][name] for row in rows if name in row.get(what, {})]
+    return [float(np.mean([r[n] for r in own if r[n] is not None])) for n in ("success_0.5", "success_0.15", "mm")]
+
+
+def cost(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Mean CPU seconds of experts, of training and of both."""
+    two = [np.mean([row[n] for row in rows]) for n in ("cpu_experts", "cpu_training")]
+    return [f"{two[0]:.0f}", f"{two[1]:.0f}", f"{sum(two):.0f}"]
+
+
+def numbers(values: Sequence[float]) -> list[str]:
+    return [f"{v:.1f}" if n < 2 else f"{v:.0f}" for n, v in enumerate(values)]
+
+
+HEAD = ["SR@0.5", "SR@0.15", "mm"]
+COST = ["experts, CPU s", "distillation", "both"]
+
+
+def table_of_single(name: str, title: str) -> None:
+    rows = list(results(name))
+    if not rows:
+        return
+    kinds = defaultdict(list)
+    for row in rows:
+        kinds[list(row["seen"])[-1]].append(row)
+    lines = [[kind, len(own), *numbers(figures(own)), *cost(own)] for kind, own in kinds.items()]
+    lines.append(["**all**", len(rows), *numbers(figures(rows)), *cost(rows)])
+    worst = min(rows, key=lambda r: r["seen"]["total"]["success_0.5"])
+    note = f"Least of all trainings: {worst['key']}, {worst['seen']['total']['success_0.5']:.0f} % at 0.5 m."
+    save(f"distillation_{name}", title, markdown(["type", "trainings", *HEAD, *COST], lines), note)
+
+
+def table_of_many() -> None:
+    rows = sorted([*results("growth"), *results("many")], key=lambda row: row["clips"])
+    if not rows:
+        return
+    sizes = defaultdict(list)
+    for row in rows:
+        sizes[row["clips"]].append(row)
+    lines = []
+    for clips, own in sizes.items():
+        parts = [numbers(figures(own, what)[:2]) for what in ("seen", "unseen", "unseen_uncertified")]
+        lines.append([clips, len(own), *(cell for part in parts for cell in part), *cost(own)])
+    head = ["clips", "seeds", "seen at 0.5 m", "at 0.15 m", "unseen at 0.5 m", "at 0.15 m",
+            "unseen, not certified, at 0.5 m", "at 0.15 m", *COST]  # fmt: skip
+    largest = max((own for own in rows if own["clips"] == 64), key=lambda r: r["clips"], default=rows[-1])
+    by_type = [
+        [kind, *numbers(figures([r for r in rows if r["clips"] == largest["clips"]], "seen", kind)),
+         *numbers(figures([r for r in rows if r["clips"] == largest["clips"]], "unseen", kind))]
+        for kind in KINDS if kind in largest["seen"]
+    ]  # fmt: skip
+    save(
+        "distillation_many", "One policy for many clips", markdown(head, lines),
+        f"By type, {largest['clips']} clips:", markdown(["type", *HEAD, *(f"unseen {h}" for h in HEAD)], by_type),
+    )  # fmt: skip
+
+
+def table_of_ablation() -> None:
+    rows = defaultdict(list)
+    for row in results("ablation"):
+        rows[row["training"]["label"]].append(row)
+    if rows:
+        lines = [
+            [label, len(own), *numbers(figures(own)), *numbers(figures(own, "unseen")), cost(own)[1]]
+            for label, own in rows.items()
+        ]
+        head = ["", "seeds", *HEAD, *(f"unseen {h}" for h in HEAD), "distillation, CPU s"]
+        save("distillation_ablation", "What each part of distillation buys: 33 clips of eleven types", markdown(head, lines))
+
+
+def table_of_cmu() -> None:
+    for row in results("cmu"):
+        names = [n for n in row["seen"] if n != "total"]
+        lines = [
+            [name, *(numbers(figures([row], "seen", name)) if name in row["seen"] else ["-"] * 3),
+             *(numbers(figures([row], "unseen", name)) if name in row["unseen"] else ["-"] * 3)]
+            for name in ["total", *sorted({*names, *row["unseen"]} - {"total"})]
+        ]  # fmt: skip
+        seconds = ", ".join(f"{name} {value}" for name, value in zip(COST, cost([row])))
+        save(
+            "distillation_cmu", f"One policy for {row['clips']} recorded clips",
+            markdown(["category", *HEAD, *(f"unseen {h}" for h in HEAD)], lines), f"CPU s: {seconds}.",
+        )  # fmt: skip
+
+
+def tables() -> None:
+    table_of_single("single", "One policy a clip, distilled from its expert: generated motions")
+    table_of_single("recorded", "One policy a clip, distilled from its expert: recorded motions")
+    table_of_many()
+    table_of_ablation()
+    table_of_cmu()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("studies", nargs="+")
+    parser.add_argument("--workers", type=int, default=1)
+    parser.add_argument("--every", type=int, default=1)
+    args = parser.parse_args()
+    run([name for name in args.studies if name != "tables"], args.workers, args.every)
+    if "tables" in args.studies:
+        tables()
+
+
+if __name__ == "__main__":
+    main()

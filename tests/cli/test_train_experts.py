@@ -1,0 +1,181 @@
+"""`phuma train --from experts` as a user runs it: what is not certified is certified, and a policy is distilled."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+from phuma.dataset.dataset import Dataset
+from phuma.errors import PhumaError
+from phuma.io.inside import inside
+from phuma.learning.algorithms.config import DistillationCfg
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.recipes.recipe import StageCfg
+from phuma.learning.run.folder import RunFolder
+from phuma.pipelines.evaluate_policy import dataset_library, load_policy
+from phuma.pipelines.experts import only_performed
+from phuma.robots import load_robot
+from tests import certified_dataset
+from tests.certified_dataset import CERTIFIED, UNTRIED
+from tests.cli.small_dataset import run
+from tests.cli.tracking_dataset import PRESETS, SETTINGS, STAGE
+from tests.learning.sample_motions import library, stand
+
+pytestmark = pytest.mark.slow
+
+TINY = StageCfg(
+    EnvironmentCfg(environments=8, substeps=4, base="certified", differences=True, start=0.2),
+    NetworkCfg(hidden=(16, 16), encoder=(4, 8)),
+    DistillationCfg(horizon=4, updates=2, batch=16, memory=200),
+)
+STEPS = TINY.steps_per_update
+DISTILLED = "distilled"
+WHERE = f"recording LIKE '%{CERTIFIED}%' OR recording LIKE '%{UNTRIED}%'"
+WORDS = ("--preset", "tiny", "--split", "all", "--where", WHERE, "--jobs", 1)
+
+
+@pytest.fixture(autouse=True)
+def _presets(monkeypatch):
+    monkeypatch.setitem(PRESETS, "tiny", {DISTILLED: TINY, STAGE: SETTINGS})
+
+
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("experts") / "g1"
+    shutil.copytree(certified_dataset.built(tmp_path_factory.getbasetemp()), root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def trained(dataset) -> tuple[Path, str]:
+    """A run of four iterations, and what was said."""
+    import io
+    from contextlib import redirect_stdout
+
+    from phuma.cli.main import main
+
+    out, said = dataset.parent / "run", io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(said):
+        patch.setitem(PRESETS, "tiny", {DISTILLED: TINY, STAGE: SETTINGS})
+        assert main(["train", str(dataset), *map(str, WORDS), "--steps", str(4 * STEPS), "--out", str(out)]) == 0
+    return out, said.getvalue()
+
+
+def performances(dataset: Path) -> dict[str, Path]:
+    rows = Dataset(dataset).rows("certified_file IS NOT NULL")
+    return {row["clip"]: inside(dataset, row["certified_file"]) for row in rows}
+
+
+def test_clips_are_certified_with_their_feedback_and_a_policy_is_distilled(dataset, trained):
+    out, said = trained
+    assert "Experts: 2 clips were performed in " in said, "one was not performed yet, one had no feedback"
+    for row in Dataset(dataset).rows(WHERE):
+        assert row["certified_loosely"]
+    info = RunFolder(out).info()
+    assert tuple(info.cfg.stages) == (DISTILLED,)
+    assert info.last.data["split"] == "all"
+    assert RunFolder(out).reached()[0] == 4 * STEPS
+
+
+def test_what_is_certified_is_not_certified_again(capsys, dataset, trained, tmp_path):
+    before = {clip: path.stat().st_mtime_ns for clip, path in performances(dataset).items()}
+    code, said, _ = run(capsys, "train", dataset, *WORDS, "--steps", 1, "--out", tmp_path / "run")
+    assert code == 0
+    assert "Experts" not in said
+    assert before == {clip: path.stat().st_mtime_ns for clip, path in performances(dataset).items()}
+
+
+def test_a_run_in_two_parts_is_the_run_in_one(capsys, dataset, trained, tmp_path):
+    """To the last bit, the memory of samples and the averaged weights too."""
+    halves = tmp_path / "halves"
+
+    def learned(out, **how):
+        from phuma.learning.recipes.recipe import recipe_named
+        from phuma.pipelines.train_policy import Budget, train_policy
+
+        motions = only_performed(dataset_library(dataset, load_robot("g1"), WHERE, performed=True))
+        cfg = None if out.exists() else recipe_named("beyondmimic").settings("tiny", begin="experts")
+        train_policy(motions, out, cfg, Budget(4 * STEPS), **how)
+        return RunFolder(out).load(DISTILLED)
+
+    calls = iter([False, False, *[True] * 10])
+    learned(halves, stop=lambda: next(calls))
+    assert RunFolder(halves).reached()[0] < 4 * STEPS
+    one, other = RunFolder(trained[0]).load(DISTILLED), learned(halves)
+    assert one.keys() == other.keys()
+    for name in one.keys() - {"seconds"}:
+        np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_a_distilled_policy_is_a_policy(capsys, dataset, trained, tmp_path):
+    """It is judged, exported, judged from the file, and given a motion: the certified one."""
+    out, _ = trained
+    assert run(capsys, "evaluate", out, dataset, "--split", "all", "--where", WHERE)[0] == 0
+    assert run(capsys, "policy", "export", out, "--out", tmp_path / "p.onnx")[0] == 0
+    code, said, _ = run(capsys, "evaluate", tmp_path / "p.onnx", dataset, "--split", "all", "--where", WHERE)
+    assert code == 0, said
+    info = load_policy(tmp_path / "p.onnx").info
+    assert (info.base, info.differences) == ("certified", True)
+    clip, path = next(iter(performances(dataset).items()))
+    words = ("policy", "motion", tmp_path / "p.onnx", dataset, "--clip", clip, "--out", tmp_path / "m.npz")
+    assert run(capsys, *words)[0] == 0
+    motion, stored = np.load(tmp_path / "m.npz"), np.load(path)
+    np.testing.assert_allclose(motion["base"][1:], stored["target"], atol=1e-6)
+    np.testing.assert_allclose(motion["joint_pos"], stored["joint_pos"], atol=1e-6)
+    np.testing.assert_allclose(motion["joint_vel"], stored["velocity"][:, 6:], atol=1e-5)
+
+
+def test_an_expert_that_was_cut_short_is_made_again(capsys, dataset, trained, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(dataset, copy)
+    path = next(iter(performances(copy).values()))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    code, said, _ = run(capsys, "train", copy, *WORDS, "--steps", 1, "--out", tmp_path / "run")
+    assert code == 0
+    assert "Experts: 1 clips were performed" in said
+    assert path.read_bytes() == whole
+
+
+def test_a_certificate_of_another_robot_is_told(dataset, trained):
+    motions = dataset_library(dataset, load_robot("g1"), WHERE, performed=True)
+    first, second = motions.performances
+    motions.performances[0] = replace(first, target=first.target + 0.1)
+    left = only_performed(motions)
+    assert left.names == motions.names[1:]
+    ((name, reason),) = left.left_out
+    assert name == motions.names[0]
+    assert "has a certificate of another g1: its performance does not happen again" in reason
+    assert "certify --again" in reason
+    assert left.performances == [second]
+
+
+def test_a_dataset_of_which_nothing_is_certified_is_an_error(g1):
+    with pytest.raises(PhumaError, match="none of 3 clips can be learned from experts; stand: is not certified"):
+        only_performed(library(g1))
+
+
+def test_a_performance_of_another_length_is_an_error(g1, dataset, trained):
+    own = dataset_library(dataset, load_robot("g1"), WHERE, performed=True).performances[0]
+    with pytest.raises(PhumaError, match="its performance has 99 frames, the motion 51 at control rate; certify it again"):
+        MotionLibrary(g1).add("stand", stand(g1, 1.0), None, own)
+
+
+def test_a_dataset_without_records_is_not_touched(capsys, dataset, trained, tmp_path):
+    """Its manifest would be written anew from nothing."""
+    copy = tmp_path / "copy"
+    shutil.copytree(dataset, copy)
+    shutil.rmtree(copy / "work")
+    before = (copy / "manifest.parquet").read_bytes()
+    code, _, said = run(capsys, "certify", copy, "--again")
+    assert code != 0
+    assert "have no record in" in said
+    assert (copy / "manifest.parquet").read_bytes() == before

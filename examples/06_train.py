@@ -1,4 +1,4 @@
-"""Train a policy that makes the robot do, under physics, what clips of a dataset show.
+"""Train a policy that makes the robot do, under physics, what clips of a dataset show: distilled from experts.
 
     python examples/06_train.py [MINUTES]
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import phuma
 from phuma.learning.recipes.recipe import recipe_named
-from phuma.pipelines.evaluate_policy import dataset_library
+from phuma.pipelines.experts import expert_library
 from phuma.pipelines.train_policy import Budget, Progress, train_policy
 
 OUT = Path("phuma-examples")
@@ -22,8 +22,8 @@ def log(now: Progress) -> None:
     print(f"{now.seconds:6.0f} s {now.steps:9,} steps  reward {reward:.3f}, {failed:.0f} % of episodes failed")
 
 
-minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
-library = dataset_library(OUT / "dataset", phuma.load_robot("g1"), where="category = 'squat'")
+minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+library = expert_library(OUT / "dataset", phuma.load_robot("g1"), where="category = 'squat'")  # performs it first
 print(f"{len(library)} clips, {library.frames} frames at 50 Hz")
 
 cfg = None if RUN.exists() else recipe_named("beyondmimic").settings()  # None goes on with the run that is there

@@ -19,7 +19,7 @@ DEPLOY = OUT / "deploy"
 
 robot = phuma.load_robot("g1")
 policy = load_policy(OUT / "run", robot)
-library = dataset_library(OUT / "dataset", robot, where="category = 'squat'")
+library = dataset_library(OUT / "dataset", robot, where="category = 'squat'", performed=True)
 
 rollouts = list(try_out(policy, library, physics_dt=0.005))
 total = judge_rollouts(rollouts, library)["total"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -20,9 +21,12 @@ from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.nets.config import NetworkCfg
 from phuma.learning.recipes.recipe import StageCfg
 from phuma.learning.run.folder import RunFolder
+from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import dataset_library, load_policy
 from phuma.pipelines.experts import only_performed
 from phuma.robots import load_robot
+from phuma.sim.events import EventsCfg
+from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests import certified_dataset
 from tests.certified_dataset import CERTIFIED, UNTRIED
 from tests.cli.small_dataset import run
@@ -38,6 +42,7 @@ TINY = StageCfg(
 )
 STEPS = TINY.steps_per_update
 DISTILLED = "distilled"
+DOCS = Path(__file__).parents[2] / "docs" / "formats" / "policy.md"
 WHERE = f"recording LIKE '%{CERTIFIED}%' OR recording LIKE '%{UNTRIED}%'"
 WORDS = ("--preset", "tiny", "--split", "all", "--where", WHERE, "--jobs", 1)
 
@@ -179,3 +184,37 @@ def test_a_dataset_without_records_is_not_touched(capsys, dataset, trained, tmp_
     assert code != 0
     assert "have no record in" in said
     assert (copy / "manifest.parquet").read_bytes() == before
+
+
+def test_the_documented_code_feeds_differences_as_the_simulation_does(capsys, dataset, trained, tmp_path):
+    """From the motion's file and the robot's state alone, by the code in docs/formats/policy.md."""
+    policy, robot = load_policy(trained[0]), load_robot("g1")
+    (name,) = [clip for clip in performances(dataset) if CERTIFIED in clip]
+    words = ("policy", "motion", trained[0], dataset, "--clip", name, "--out", tmp_path / "m.npz")
+    assert run(capsys, *words)[0] == 0
+    motion, there = dict(np.load(tmp_path / "m.npz")), {"np": np}
+    exec(re.search(r"```python\n(def inputs.*?)```", DOCS.read_text(), re.DOTALL)[1], there)
+    anchor, simulations, fed = robot.key_bodies.index(robot.anchor_body), [], []
+
+    def simulate(environments):
+        simulations.append(MujocoSimulation(robot, environments, 4, threads=1))
+        return simulations[0]
+
+    class Deployed:
+        info = policy.info
+
+        def act(self, observation, features):
+            state = simulations[0].state()
+            own = there["inputs"](
+                motion, len(fed) + 1, robot.default_pose, np.zeros(29), state.root_angvel[0], state.joint_pos[0],
+                state.joint_vel[0], state.body_quat[0, anchor],
+            )  # fmt: skip
+            for group in ("reference", "difference"):
+                np.testing.assert_allclose(own[group], observation[group], atol=2e-5)
+            fed.append(own)
+            return np.random.default_rng(len(fed)).normal(0, 0.3, (1, 29)).astype(np.float32)
+
+    library = dataset_library(dataset, robot, f"clip = '{name}'", performed=True)
+    list(roll_out(Deployed(), library, simulate, events=EventsCfg(start=1.0)))
+    assert len(fed) > 5
+    assert np.abs(fed[0]["difference"]).max() > 0.05

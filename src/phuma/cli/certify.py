@@ -30,18 +30,16 @@ from phuma.dataset.manifest import quoted
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
 from phuma.pipelines.certify import CertifyCfg
-from phuma.pipelines.certify_dataset import certify_dataset
+from phuma.pipelines.certify_dataset import LIMITS, certify_dataset
 from phuma.pipelines.certify_files import Performed, certify_file, perform_file, row_of
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of
 from phuma.pipelines.scene_building import performer, rollout_motion, stored_performer
 from phuma.robots import cached_robot, load_robot
-from phuma.runtime.process_pool import WorkerLimits, run_all
+from phuma.runtime.process_pool import run_all
 from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg, find_recordings
 
 RESULT = "certify.json"
-LONGEST, MEMORY = 4 * 3600.0, 4000.0
-"""Limits of the work on one recording, s and MB: it goes on where it was if it is tried again"""
 HERE = ""  # stands for --ray without an address
 SHOWN = 20
 
@@ -131,11 +129,10 @@ def in_dataset(args: Namespace) -> int:
 
 def limited_runner(args: Namespace) -> Runner:
     """Return a runner on worker processes, or on Ray if --ray is given."""
-    limits = WorkerLimits(LONGEST, MEMORY)
     if args.ray is not None:
-        return partial(run_on_ray, address=args.ray or None, limits=limits, jobs=getattr(args, "jobs", None))
+        return partial(run_on_ray, address=args.ray or None, limits=LIMITS, jobs=getattr(args, "jobs", None))
     jobs = getattr(args, "jobs", None) or os.cpu_count() or 1
-    return lambda work, items: run_all(work, items, jobs, limits)
+    return lambda work, items: run_all(work, items, jobs, LIMITS)
 
 
 class Bar:

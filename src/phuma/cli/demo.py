@@ -4,8 +4,8 @@ People who stand, reach, walk, kick and jump are generated, some of them with th
 become a small dataset for a Unitree G1: curated, retargeted and measured like any recording. Look at the report, at the
 pictures, and at what was rejected, and why.
 
-With --policy a policy that was trained on one of these motions is shown in the browser, under physics. With --train
-it is trained first, which takes some minutes; Ctrl-C ends that, and shows what was learned so far.
+With --policy a policy that has learned a squat is shown in the browser, under physics. With --train one is trained
+first that walks, in about two minutes; Ctrl-C ends that, and shows what was learned so far.
 """
 
 from __future__ import annotations
@@ -30,9 +30,8 @@ from phuma.core.dataset_summary import Summary
 from phuma.curation import curate
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.errors import ConfigError
-from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
-from phuma.pipelines.collections import FileCollection
+from phuma.pipelines.collections import DatasetCollection, FileCollection
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.synth import FAULTS, KINDS, generate
@@ -41,8 +40,8 @@ FAULTY_KINDS = ("walk", "reach")
 POLICY = Path(phuma.__file__).parent / "learning" / "demo"
 """The folder of a motion and a policy.onnx that tracks it, made by benchmarks/demo_policy.py."""
 TRACKED = "squat"
-STEPS = 1_000_000
-"""The environment steps in which a policy learns the demo's motion."""
+WALK, MINUTES = "walk", 1.0
+"""The motion that is learned by --train, and how long that takes."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -72,27 +71,37 @@ def play_policy(args: argparse.Namespace) -> None:
     from phuma.pipelines.evaluate_policy import load_policy
     from phuma.pipelines.playback import PolicyCollection
 
-    motion, robot = POLICY / f"{TRACKED}.npz", load_robot("g1")
+    robot = load_robot("g1")
     if args.train:
-        train(motion, robot, args.out / "policy")
-    policy = load_policy(args.out / "policy" if args.train else POLICY / "policy.onnx", robot)
-    serve(PolicyCollection(FileCollection([motion], [robot], ReadCfg()), policy, "the demo's", robot), args)
+        pieces: Any = DatasetCollection(train(robot, args.out), [robot])
+        policy = load_policy(args.out / "policy", robot)
+    else:
+        pieces = FileCollection([POLICY / f"{TRACKED}.npz"], [robot], ReadCfg())
+        policy = load_policy(POLICY / "policy.onnx", robot)
+    serve(PolicyCollection(pieces, policy, "the demo's", robot), args)
 
 
-def train(motion: Path, robot: Robot, out: Path) -> None:
-    """Train the demo's policy, or resume the run in `out`."""
+def train(robot: Robot, out: Path) -> Path:
+    """Train a policy that walks in `out`, or resume the run there; return the dataset of its clip."""
     from phuma.cli.train import ALGO
     from phuma.cli.training_table import Table, stopping
-    from phuma.learning.motions.library import library_of
     from phuma.learning.recipes.recipe import recipe_named
     from phuma.learning.run.folder import RunFolder
+    from phuma.pipelines.experts import expert_library
     from phuma.pipelines.train_policy import Budget, train_policy
 
-    library = library_of(robot, [(motion.stem, load_robot_motion(motion), None)])
-    print(f"Training for {STEPS:,} steps, into {out}; Ctrl-C ends it and shows what was learned so far", flush=True)
-    cfg = None if RunFolder(out).description.exists() else recipe_named(ALGO).settings()
+    recordings, root, run = (out / name for name in ("walker", "walk", "policy"))
+    print("1. Somebody who walks, on a Unitree G1")
+    if not recordings.exists():
+        write_motions(recordings, (WALK,), SynthCfg())
+    build_dataset([recordings], root, BuildCfg(), WorkCfg().runner())
+    print("2. An expert performs it under physics", flush=True)
+    library = expert_library(root, robot)
+    print(f"3. A policy learns it in {MINUTES:g} minute: Ctrl-C ends that and shows what was learned so far", flush=True)
+    cfg = None if RunFolder(run).description.exists() else recipe_named(ALGO).settings()
     with stopping() as stopped:
-        train_policy(library, out, cfg, Budget(STEPS), stop=lambda: bool(stopped), log=Table())
+        train_policy(library, run, cfg, Budget(minutes=MINUTES), stop=lambda: bool(stopped), log=Table())
+    return root
 
 
 def build_and_report(out: Path) -> None:

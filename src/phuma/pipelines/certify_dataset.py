@@ -19,7 +19,10 @@ from phuma.io.inside import inside
 from phuma.io.probe import Probe
 from phuma.pipelines.certify import Certificate, CertifyCfg, certify
 from phuma.robots import cached_robot
+from phuma.runtime.process_pool import WorkerLimits
 
+LIMITS = WorkerLimits(4 * 3600.0, 4000.0)
+"""Limits of the work on one recording: it goes on where it was if it is tried again"""
 FILE, HASH = "certified_file", "certified_sha256"
 COLUMNS = {
     "certified": "certified",

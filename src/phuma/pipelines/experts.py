@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from phuma.core.trajectory import Trajectory
 from phuma.dataset.amend import Runner
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import quoted
 from phuma.errors import PhumaError
-from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
-from phuma.pipelines.certify import CertifyCfg, certify
-from phuma.pipelines.certify_dataset import certify_dataset, is_certified
-from phuma.pipelines.evaluate_policy import chosen_clips
-from phuma.robots import Robot
-from phuma.sim.feedback import feedback_of
+from phuma.learning.motions.library import MotionLibrary
+from phuma.pipelines.certify import CertifyCfg
+from phuma.pipelines.certify_dataset import LIMITS, certify_dataset, is_certified
+from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library
+from phuma.robots import Robot, built_in_robots
+from phuma.runtime.process_pool import run_all
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
@@ -53,13 +53,17 @@ def certify_missing(
     return certify_dataset(root, cfg, run, robots, " AND ".join(conditions), progress=progress)
 
 
-def expert_of(motion: Trajectory, robot: Robot, threads: int = 1, name: str = "") -> Performance:
-    """Return how a robot performs a motion; what cannot be performed is an error with the reason."""
-    found = certify(motion, robot, gains=True, threads=threads, name=name)
-    rollout = found.performance
-    if rollout is None or not found.loosely:
-        raise PhumaError(f"{name} cannot be learned from an expert: {found.reason}")
-    return performance_of(rollout, robot, lambda: feedback_of(rollout))
+def expert_library(
+    root: str | Path, robot: Robot, where: str | None = None, split: str | None = None, jobs: int | None = None
+) -> MotionLibrary:
+    """Return the clips of a dataset to learn from, with their performances: certified first where they are not yet, on
+    `jobs` processes, all cores by default."""
+    place = None if robot.name in built_in_robots() else str(robot.folder)
+    certify_missing(
+        Dataset(root), robot, place, where, split,
+        lambda work, items: run_all(work, items, jobs or os.cpu_count() or 1, LIMITS),
+    )  # fmt: skip
+    return only_performed(dataset_library(root, robot, where, split, performed=True))
 
 
 def only_performed(library: MotionLibrary) -> MotionLibrary:

@@ -141,3 +141,48 @@ def test_height_shows_in_the_future_once(tensor):
     raised = replace(reference, root_pos=reference.root_pos + up, body_pos=reference.body_pos + up)
     here, there = (some(tensor, reference, r)["future"] for r in (reference, raised))
     np.testing.assert_allclose(there - here, np.tile(0.3 * (np.arange(78) == 0), (20, 1)), **CLOSE)
+
+
+def test_differences_vanish_on_the_reference_and_are_what_the_robot_is_off(g1):
+    from phuma.learning.env.context import Context, constants_of
+    from phuma.learning.env.terms import observations as terms
+    from phuma.sim.kinematics import Kinematics
+
+    rng = np.random.default_rng(0)
+    root, joints = np.array([[0.0, 0.0, 0.8]]), 0.1 * rng.normal(size=(1, g1.n_joints))
+    quat, speed = rot.from_rotvec(np.array([[0.1, 0.2, 0.3]])), rng.normal(size=(1, g1.n_joints))
+    turned = rot.multiply(quat, rot.from_rotvec(np.array([[0.0, 0.0, 0.25]])))
+
+    def state(quat, spin, joints, speed):
+        return Kinematics(g1).state(root, quat, np.zeros((1, 3)), spin, joints, speed)
+
+    now = state(quat, np.zeros((1, 3)), joints, speed)
+    moved = state(turned, np.full((1, 3), 0.5), joints, speed + 0.7)
+    constants = constants_of(g1, now.root_pos)
+    off = (terms.anchor_off, terms.root_angvel_off, terms.joint_pos_off, terms.joint_vel_off)
+    for term in off:
+        same = Context(constants, moved, now, now.joint_pos, now=now)
+        np.testing.assert_allclose(term.value(same), 0.0, atol=1e-6)
+    found = [term.value(Context(constants, now, moved, now.joint_pos, now=now))[0] for term in off]
+    assert np.linalg.norm(found[0]) == pytest.approx(0.25, abs=1e-5)
+    np.testing.assert_allclose(found[1], 0.5, atol=1e-6)
+    np.testing.assert_allclose(found[2], 0.0, atol=1e-6)
+    np.testing.assert_allclose(found[3], 0.7, atol=1e-6)
+
+
+def test_one_sensor_has_one_noise_however_often_it_is_read(g1):
+    """Else a network could average it away, as no robot can."""
+    from phuma.learning.env.context import Context, constants_of
+    from phuma.learning.env.observation import Observer
+    from phuma.learning.recipes.beyondmimic import DIFFERENCE, PROPRIOCEPTION
+    from phuma.sim.kinematics import Kinematics
+
+    zero = np.zeros((4, 3))
+    state = Kinematics(g1).state(
+        zero, np.tile(rot.IDENTITY, (4, 1)), zero, zero, np.tile(g1.default_pose, (4, 1)), np.zeros((4, g1.n_joints))
+    )
+    context = Context(constants_of(g1, state.root_pos), state, state, state.joint_pos, now=state)
+    seen = Observer((PROPRIOCEPTION, DIFFERENCE), np.random.default_rng(0), 1.0)(context)
+    own, off = seen["proprioception"], seen["difference"]
+    np.testing.assert_allclose(own[:, 29:], off[:, 3:], atol=1e-6)
+    assert np.abs(own[:, 29:]).max() > 0.1

@@ -48,7 +48,9 @@ def main() -> None:
 def learn(library: MotionLibrary, steps: int, out: Path) -> None:
     with tempfile.TemporaryDirectory() as run:
         about = {"embedded": TRACKED, "seed": SEED}
-        folder = train_policy(library, run, recipe_named("beyondmimic").settings(begin="scratch"), Budget(steps), about, log=Table())
+        folder = train_policy(
+            library, run, recipe_named("beyondmimic").settings(begin="scratch"), Budget(steps), about, log=Table()
+        )
         export_policy(policy_of_run(folder, library.robot), out)
 
 

@@ -122,9 +122,7 @@ def library(names: tuple[str, ...]) -> tuple[MotionLibrary, float]:
         performance = None
         if about["loosely"]:
             file = path.with_suffix(".rollout.npz")
-            performance = performance_of(
-                load_rollout(file), robot, lambda file=file: feedback_of(load_rollout(file))
-            )
+            performance = performance_of(load_rollout(file), robot, lambda file=file: feedback_of(load_rollout(file)))
         out.add(name, motion, about["category"], performance)
     return out, cpu
 
@@ -143,7 +141,8 @@ def judged(policy: Any, motions: MotionLibrary, episodes: int, **how: Any) -> di
     names = ("success_0.5", "success_0.15", "tracked")
     rows = {"total": document["total"], **document["categories"]}
     return {
-        name: {**{n: row[n] for n in names}, "mm": row["up_to_failure"]["mpjpe_global_mm"]} for name, row in rows.items()
+        name: {**{n: row[n] for n in names}, "mm": row["up_to_failure"]["mpjpe_global_mm"]}
+        for name, row in rows.items()
     }
 
 
@@ -346,7 +345,11 @@ def table_of_ablation() -> None:
             for label, own in rows.items()
         ]
         head = ["", "seeds", *HEAD, *(f"unseen {h}" for h in HEAD), "distillation, CPU s"]
-        save("distillation_ablation", "What each part of distillation buys: 33 clips of eleven types", markdown(head, lines))
+        save(
+            "distillation_ablation",
+            "What each part of distillation buys: 33 clips of eleven types",
+            markdown(head, lines),
+        )
 
 
 def table_of_cmu() -> None:

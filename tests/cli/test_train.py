@@ -68,7 +68,21 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def test_a_run_says_what_it_is_made_of_and_what_comes_next(capsys, dataset, tmp_path):
     out = tmp_path / "run"
-    code, said, _ = run(capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", STEPS + 1, "--seed", 3, "--out", out)
+    code, said, _ = run(
+        capsys,
+        "train",
+        dataset,
+        "--from",
+        "scratch",
+        "--preset",
+        "tiny",
+        "--steps",
+        STEPS + 1,
+        "--seed",
+        3,
+        "--out",
+        out,
+    )
     assert code == 0
     assert "Clips of g1: 2, 0.0 minutes" in said
     assert "Left out: 1 of 3\n" in said
@@ -101,7 +115,10 @@ def test_curves_are_there_for_tensorboard(trained):
 
 def test_a_run_that_was_interrupted_ends_with_the_same_numbers(capsys, dataset, trained, tmp_path):
     whole, halves = tmp_path / "whole", Path(shutil.copytree(trained, tmp_path / "halves"))
-    assert run(capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", 4 * STEPS, "--out", whole)[0] == 0
+    assert (
+        run(capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", 4 * STEPS, "--out", whole)[0]
+        == 0
+    )
     same = ("--from", "scratch", "--preset", "tiny", "--seed", 0, "--steps", 4 * STEPS)
     code, said, _ = run(capsys, "train", dataset, *same, "--resume", "--out", halves)
     assert code == 0
@@ -128,11 +145,15 @@ def test_a_run_that_has_used_its_budget_stays_as_it_is(capsys, dataset, trained,
 
 def test_nothing_is_overwritten(capsys, dataset, trained, tmp_path):
     before = contents(trained)
-    code, _, said = run(capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", 1, "--out", trained)
+    code, _, said = run(
+        capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", 1, "--out", trained
+    )
     assert (code, contents(trained)) == (2, before)
     assert "holds a run already: go on with --resume" in said
     (tmp_path / "thesis.tex").write_text("all my work")
-    code, _, said = run(capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", 1, "--out", tmp_path)
+    code, _, said = run(
+        capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", 1, "--out", tmp_path
+    )
     assert code == 2
     assert "is not an empty folder" in said
     assert os.listdir(tmp_path) == ["thesis.tex"]
@@ -262,7 +283,9 @@ def test_a_description_of_a_run_that_is_damaged_is_refused_by_name(capsys, datas
 
 def test_training_that_diverges_keeps_its_last_good_checkpoint(capsys, dataset, tmp_path):
     out = tmp_path / "run"
-    code, _, said = run(capsys, "train", dataset, "--from", "scratch", "--preset", "wild", "--steps", 100 * STEPS, "--out", out)
+    code, _, said = run(
+        capsys, "train", dataset, "--from", "scratch", "--preset", "wild", "--steps", 100 * STEPS, "--out", out
+    )
     assert code == 1
     assert "training diverged in iteration" in said
     assert RunFolder(out).load(STAGE)["counts"][1] < 100 * STEPS
@@ -278,7 +301,9 @@ def send(number: int, checkpoint: Path, process: int) -> None:
 def test_sigterm_ends_with_a_checkpoint(capsys, dataset, tmp_path):
     out = tmp_path / "run"
     Thread(target=send, args=(signal.SIGTERM, out / CHECKPOINT, os.getpid()), daemon=True).start()
-    code, said, err = run(capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--minutes", 600, "--out", out)
+    code, said, err = run(
+        capsys, "train", dataset, "--from", "scratch", "--preset", "tiny", "--minutes", 600, "--out", out
+    )
     assert code == 130
     assert "stopping after this iteration" in err
     assert err.endswith("stopped\n")
@@ -349,7 +374,20 @@ def test_the_name_of_a_policy_s_robot_chooses_no_folder(capsys, dataset, trained
 
 def test_hints_can_be_typed_as_they_are_whatever_the_folder_s_name_and_the_condition(capsys, dataset, tmp_path):
     out, where = tmp_path / "a run", "clip IN ('still', 'down')"
-    words = ("train", dataset, "--from", "scratch", "--preset", "tiny", "--steps", "3.2e1", "--where", where, "--out", out)
+    words = (
+        "train",
+        dataset,
+        "--from",
+        "scratch",
+        "--preset",
+        "tiny",
+        "--steps",
+        "3.2e1",
+        "--where",
+        where,
+        "--out",
+        out,
+    )
     code, said, _ = run(capsys, *words)
     assert code == 0
     hints = [shlex.split(line.split("  how")[0].split("  watch")[0]) for line in said.splitlines()[-4:-2]]

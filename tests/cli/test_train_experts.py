@@ -170,7 +170,9 @@ def test_a_dataset_of_which_nothing_is_certified_is_an_error(g1):
 
 def test_a_performance_of_another_length_is_an_error(g1, dataset, trained):
     own = dataset_library(dataset, load_robot("g1"), WHERE, performed=True).performances[0]
-    with pytest.raises(PhumaError, match="its performance has 99 frames, the motion 51 at control rate; certify it again"):
+    with pytest.raises(
+        PhumaError, match="its performance has 99 frames, the motion 51 at control rate; certify it again"
+    ):
         MotionLibrary(g1).add("stand", stand(g1, 1.0), None, own)
 
 

@@ -78,5 +78,8 @@ def train_tiny(dataset: Path, iterations: int) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(PRESETS, "tiny", TINY)
         steps = str(iterations * STEPS)
-        assert main(["train", str(dataset), "--from", "scratch", "--preset", "tiny", "--steps", steps, "--out", str(out)]) == 0
+        assert (
+            main(["train", str(dataset), "--from", "scratch", "--preset", "tiny", "--steps", steps, "--out", str(out)])
+            == 0
+        )
     return out

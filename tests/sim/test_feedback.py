@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from phuma.core.rollout import Rollout
+from phuma.core.trajectory import split_qpos
 from phuma.sim.coordinates import Coordinates
 from phuma.sim.feedback import AWAY, BY_THE_CLOCK, Feedback, aim, feedback_of, in_a_row
 
@@ -88,7 +89,7 @@ def test_the_place_on_the_floor_does_not_count():
     rng = np.random.default_rng(0)
     qpos = np.tile([0, 0, 1.0, 1, 0, 0, 0, 0, 0], (STEPS + 1, 1))
     stored = Rollout(
-        "robot", ("a", "b"), 50.0, qpos[:, :3], qpos[:, 3:7], qpos[:, 7:], motion="m", velocity=np.zeros((STEPS + 1, 8)),
+        "robot", ("a", "b"), 50.0, *split_qpos(qpos), motion="m", velocity=np.zeros((STEPS + 1, 8)),
         target=np.zeros((STEPS, 2)), gains=rng.normal(size=(STEPS, 2, SIZE)), value=rng.normal(size=(STEPS, 3, SIZE)),
     )  # fmt: skip
     feedback = feedback_of(stored)

@@ -150,9 +150,7 @@ class Bar:
         from tqdm import tqdm
 
         if self._bar is None:
-            self._bar = tqdm(
-                total=total, initial=before, unit="clip", desc=self._title, disable=None, file=sys.stderr
-            )
+            self._bar = tqdm(total=total, initial=before, unit="clip", desc=self._title, disable=None, file=sys.stderr)
         self.done = done - before
         self._bar.update(done - self._bar.n)
 

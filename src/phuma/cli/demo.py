@@ -97,7 +97,9 @@ def train(robot: Robot, out: Path) -> Path:
     build_dataset([recordings], root, BuildCfg(), WorkCfg().runner())
     print("2. An expert performs it under physics", flush=True)
     library = expert_library(root, robot)
-    print(f"3. A policy learns it in {MINUTES:g} minute: Ctrl-C ends that and shows what was learned so far", flush=True)
+    print(
+        f"3. A policy learns it in {MINUTES:g} minute: Ctrl-C ends that and shows what was learned so far", flush=True
+    )
     cfg = None if RunFolder(run).description.exists() else recipe_named(ALGO).settings()
     with stopping() as stopped:
         train_policy(library, run, cfg, Budget(minutes=MINUTES), stop=lambda: bool(stopped), log=Table())

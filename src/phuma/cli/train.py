@@ -130,16 +130,14 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--split", choices=("train", "all"), help="the clips to learn from (default: train)")
     out.add_argument(
         "--minutes", type=float, metavar="M",
-        help=f"time to train (default: {FEW[0]:g} and {FEW[1]:g} a clip from experts, at most {MINUTES:g}; from scratch "
-        f"{MINUTES:g})",
+        help=f"time to train (default: {FEW[0]:g} and {FEW[1]:g} a clip from experts, at most {MINUTES:g}; from "
+        f"scratch {MINUTES:g})",
     )  # fmt: skip
     out.add_argument(
         "--steps", type=whole_number, metavar="N",
         help="environment steps to train, instead of --minutes; rounded up to whole updates",
     )  # fmt: skip
-    out.add_argument(
-        "--jobs", type=int, metavar="N", help="processes that certify (default: one for each processor)"
-    )
+    out.add_argument("--jobs", type=int, metavar="N", help="processes that certify (default: one for each processor)")
     out.add_argument(
         "--ray", nargs="?", const=HERE, metavar="ADDRESS", help="certify on Ray, as `phuma build --ray` does"
     )
@@ -211,7 +209,11 @@ def check_device(device: str) -> None:
 def configuration(args: argparse.Namespace) -> RunCfg:
     """Return the settings of a new run."""
     cfg = recipe_named(args.algo or ALGO).settings(args.preset or CPU, args.seed or 0, args.begin)
-    given: dict[str, Any] = {"randomize": args.randomize, "base": args.base, "differences": OBSERVATIONS.get(args.observations)}
+    given: dict[str, Any] = {
+        "randomize": args.randomize,
+        "base": args.base,
+        "differences": OBSERVATIONS.get(args.observations),
+    }
     if args.no_future:
         given["future"] = False
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
@@ -303,9 +305,7 @@ def start_lines(budget: Any, cfg: RunCfg | None, device: str) -> list[str]:
     return lines
 
 
-def next_steps(
-    args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None, split: str
-) -> list[str]:
+def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None, split: str) -> list[str]:
     """Return commands for this run, ready to be typed."""
     run, data = shlex.quote(str(args.out)), shlex.quote(str(args.dataset))
     own = "" if robot.name in built_in_robots() else f" --robot {shlex.quote(str(args.robot))}"

@@ -76,7 +76,7 @@ class Rollout(Trajectory):
     gains: Array | None = None
     """(T - 1, N, 2 (6 + N)) rad per unit, change of the target by how far the state is from frame t"""
     value: Array | None = None
-    """(T - 1, R, 2 (6 + N)) L, so that |L x|^2 is what a deviation x from frame t costs from there on under the gains"""
+    """(T - 1, R, 2 (6 + N)) L, so that |L x|^2 is what a deviation x from frame t costs from there on"""
     bundle: Bundle | None = None
     """More rollouts of the same motion, from states beside it"""
     report: Mapping[str, Any] = field(default_factory=dict)
@@ -121,7 +121,7 @@ class Rollout(Trajectory):
             "torque": (steps, joints),
             "foot_force": (steps, 2, 3),
             "gains": (steps, joints, 2 * coordinates),
-            "value": (steps, *np.shape(self.value)[1:2], 2 * coordinates),
+            "value": (steps, 0 if self.value is None else np.shape(self.value)[1], 2 * coordinates),
         }
 
     def __repr__(self) -> str:

@@ -71,11 +71,13 @@ def amend(
 
 def _check_records(root: Path, layout: Layout, recorded: set[Key]) -> None:
     """Check that every row of the manifest has its record, as the manifest is written anew from the records."""
-    lost = [key for row in Dataset(root).rows(columns="clip, robot") if (key := (row["clip"], row["robot"])) not in recorded]
+    lost = [
+        key for row in Dataset(root).rows(columns="clip, robot") if (key := (row["clip"], row["robot"])) not in recorded
+    ]
     if lost:
         raise ConfigError(
-            f"{len(lost)} clips of {root} have no record in {layout.work}, for example {lost[0][0]}: nothing can be added to "
-            "such a dataset without losing them. `phuma verify` says more; a copy of a dataset needs that folder, too"
+            f"{len(lost)} clips of {root} have no record in {layout.work}, for example {lost[0][0]}: nothing can be "
+            "added to such a dataset without losing them. `phuma verify` says more; a copy needs that folder, too"
         )
 
 

@@ -17,8 +17,8 @@ from phuma.io.probe import Probe
 
 FORMAT = "phuma-rollout"
 VERSION = 4
-"""The version of the format; 2 renamed `rate` to `fps`, 3 added what may have been recorded beside the trajectory, 4 what
-deviations cost."""
+"""The version of the format; 2 renamed `rate` to `fps`, 3 added what may have been recorded beside the trajectory, 4
+what deviations cost."""
 ARRAYS = ("root_pos", "root_quat", "joint_pos")
 NAMES = ("format", "version", "motion", "robot", "joint_names", "fps", "terminated_at", *ARRAYS)
 RATE = "rate"

@@ -67,6 +67,6 @@ def save_npy(path: str | os.PathLike[str], array: NDArray[Any]) -> None:
 def save_npz(
     path: str | os.PathLike[str], arrays: Mapping[str, NDArray[Any] | str], level: int = DEFLATE_LEVEL
 ) -> None:
-    """Write arrays and texts as an `.npz`, without pickle, compressed unless `level` is 0; the same values give the same
-    bytes."""
+    """Write arrays and texts as an `.npz`, without pickle, compressed unless `level` is 0; the same values give the
+    same bytes."""
     write_atomic(path, lambda f: f.write(npz_bytes(arrays, level)))

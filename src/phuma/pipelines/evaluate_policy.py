@@ -103,7 +103,9 @@ def performance_in(entry: Entry, robot: Robot) -> Performance | None:
     """Return how a clip of a dataset is performed; None where it was not performed to the end, within 0.5 m."""
     if not entry.row.get("certified_loosely"):
         return None
-    return performance_of(entry.performance(), robot, lambda: feedback_of(entry.performance().reordered(robot.joint_names)))
+    return performance_of(
+        entry.performance(), robot, lambda: feedback_of(entry.performance().reordered(robot.joint_names))
+    )
 
 
 def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:

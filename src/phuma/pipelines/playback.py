@@ -109,7 +109,6 @@ class PolicyCollection:
                     del self._rollouts[next(iter(self._rollouts))]
             return self._rollouts[clip]
 
-
     def _performance(self, piece: Piece) -> Performance | None:
         """Return how a clip is performed, where its policy goes by that and it was performed to the end."""
         if piece.performance is None or self._policy.info.base != CERTIFIED:

@@ -47,7 +47,10 @@ class Feedback(NamedTuple):
 def feedback_of(rollout: Rollout) -> Feedback:
     """Return the feedback along a performance that was stored with its gains, gains in half precision."""
     velocity, target, gains, value = rollout.velocity, rollout.target, rollout.gains, rollout.value
-    assert velocity is not None and target is not None and gains is not None and value is not None
+    assert velocity is not None
+    assert target is not None
+    assert gains is not None
+    assert value is not None
     blind = np.ones(gains.shape[-1])
     blind[:2] = 0.0
     half = np.clip(blind * gains, -6e4, 6e4).astype(np.float16)

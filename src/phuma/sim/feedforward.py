@@ -65,7 +65,7 @@ BASES = {
     "default": Base(default_base, "the default pose, whatever the motion"),
     CERTIFIED: Base(
         feedforward_base,
-        "the motor targets of the motion's certified performance, which is then the reference too; q + (tau + damping q') "
-        "/ stiffness as for feedforward where it has none",
+        "the motor targets of the motion's certified performance, which is then the reference too; q + (tau + damping "
+        "q') / stiffness as for feedforward where it has none",
     ),
 }

@@ -131,7 +131,9 @@ def test_the_policy_is_the_average_of_the_student_s_weights(distil):
 
 
 def test_a_label_that_no_motor_can_follow_is_cut(distil):
-    algorithm = distil(lambda o: Label(torch.full((len(o["difference"]), 29), -99.0), torch.zeros(len(o["difference"]))))
+    algorithm = distil(
+        lambda o: Label(torch.full((len(o["difference"]), 29), -99.0), torch.zeros(len(o["difference"])))
+    )
     learn(algorithm, 1, torch.Generator().manual_seed(1))
     assert float(algorithm.storage["label"].min()) == float(algorithm.storage["label"].max()) == -LARGEST
 

@@ -69,9 +69,7 @@ class PolicyInfo:
     @property
     def task(self) -> Task:
         """Return the task without what only learning needs."""
-        cfg = EnvironmentCfg(
-            substeps=self.substeps, base=self.base, future=self.future, differences=self.differences
-        )
+        cfg = EnvironmentCfg(substeps=self.substeps, base=self.base, future=self.future, differences=self.differences)
         return recipe_named(self.algo).task(self.stage, cfg).acting
 
     @property

@@ -32,7 +32,8 @@ class Performance:
 def performance_of(rollout: Rollout, robot: Robot, feedback: Callable[[], Feedback]) -> Performance:
     """Return a performance that was recorded with velocities and targets."""
     rollout = rollout.reordered(robot.joint_names)
-    assert rollout.velocity is not None and rollout.target is not None
+    assert rollout.velocity is not None
+    assert rollout.target is not None
     qpos, qvel, target = (v.astype(np.float32) for v in (rollout.qpos, rollout.velocity, rollout.target))
     return Performance(Coordinates(qpos, qvel), target, feedback)
 
@@ -71,17 +72,23 @@ class MotionLibrary:
         self.categories.append(category)
         self.motions.append(at_control_rate(motion.reordered(self.robot.joint_names)))
         if performance is not None and len(performance.states.qpos) != len(self.motions[-1]):
+            frames = len(performance.states.qpos)
             raise PhumaError(
-                f"{name}: its performance has {len(performance.states.qpos)} frames, the motion {len(self.motions[-1])} at "
-                "control rate; certify it again"
+                f"{name}: its performance has {frames} frames, the motion {len(self.motions[-1])} at control rate; "
+                "certify it again"
             )
         self.performances.append(performance)
 
     def part(self, numbers: Sequence[int] | Array) -> MotionLibrary:
         """Return a library of some of the motions, each once, in this library's order."""
         own = sorted({int(n) for n in numbers})
-        lists = (self.names, self.categories, self.motions, self.performances)
-        return MotionLibrary(self.robot, *([each[n] for n in own] for each in lists))
+        return MotionLibrary(
+            self.robot,
+            [self.names[n] for n in own],
+            [self.categories[n] for n in own],
+            [self.motions[n] for n in own],
+            [self.performances[n] for n in own],
+        )
 
 
 def library_of(robot: Robot, motions: Iterable[tuple[str, Trajectory, str | None]]) -> MotionLibrary:

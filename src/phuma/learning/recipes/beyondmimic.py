@@ -28,9 +28,7 @@ PROPRIOCEPTION = ObservationGroup(
 )
 GOAL = ObservationGroup("goal", (obs.reference_joint_pos, obs.reference_joint_vel, obs.anchor_rotation))
 REFERENCE = ObservationGroup("reference", (obs.reference_joint_pos, obs.reference_joint_vel))
-DIFFERENCE = ObservationGroup(
-    "difference", (obs.anchor_off, obs.root_angvel_off, obs.joint_pos_off, obs.joint_vel_off)
-)
+DIFFERENCE = ObservationGroup("difference", (obs.anchor_off, obs.root_angvel_off, obs.joint_pos_off, obs.joint_vel_off))
 FUTURE = ObservationGroup(
     "future",
     (
@@ -145,7 +143,7 @@ RECIPE = Recipe(
                     clip=0.2,
                     entropy=0.005,
                 ),
-            )
+            ),
         },
     },
 )

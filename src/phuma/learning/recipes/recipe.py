@@ -124,7 +124,9 @@ class Recipe:
         """Return the task of a stage, with the groups that its teacher observes."""
         own = self.stages[stage]
         task = own.task(cfg)
-        return task if own.teacher in (None, EXPERTS) else replace(task, teacher=self.stages[own.teacher].task(cfg).actor)
+        return (
+            task if own.teacher in (None, EXPERTS) else replace(task, teacher=self.stages[own.teacher].task(cfg).actor)
+        )
 
 
 _REGISTERED: dict[str, Recipe] = {}

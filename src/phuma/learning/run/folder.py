@@ -148,7 +148,7 @@ class RunFolder:
             raise ReadError(self.checkpoint(stage), "does not say how far it is: is it of this run?") from None
 
     def save(self, stage: str, arrays: Mapping[str, Array]) -> None:
-        """Replace a stage's last checkpoint, whole or not at all; samples are many and hardly shrink, so uncompressed."""
+        """Replace a stage's last checkpoint, whole or not at all; uncompressed, as samples hardly shrink."""
         save_npz(self.root / f"checkpoint_{stage}.npz", {"format": np.array(FORMAT), **arrays}, level=0)
 
     def load(self, stage: str) -> dict[str, Array]:

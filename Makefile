@@ -29,7 +29,7 @@ lint: $(READY)
 	$(BIN)/mypy
 
 # Measures every figure that docs/ claims and writes the tables there; what policies learn takes hours and is measured by
-# benchmarks/tracking.py STUDY and filmed by tracking_films.py and certify_films.py; the demo's policy is made by demo_policy.py. That a change
+# benchmarks/distillation.py STUDY and tracking.py STUDY and filmed by tracking_films.py and certify_films.py; the demo's policy is made by demo_policy.py. That a change
 # alters no result is shown by golden.py, and what it does to speed by before_after.py.
 bench: export OMP_NUM_THREADS = 1
 bench: export OPENBLAS_NUM_THREADS = 1

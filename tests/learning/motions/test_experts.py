@@ -25,7 +25,7 @@ TASK = beyondmimic.task(EnvironmentCfg(base="certified", differences=True))
 
 
 def made_up(robot, motion, lower: float) -> Performance:
-    """A performance that is the motion with its root lower; targets are the joints plus 0.1, gains -1 for each joint."""
+    """A performance that is the motion with its root lower; targets are the joints plus 0.1, gains -1 per joint."""
     path = at_control_rate(motion).double()
     rates = derivatives(path)
     qpos = path.qpos - lower * (np.arange(path.qpos.shape[1]) == 2)

@@ -24,8 +24,10 @@ from phuma.cli.table import harmless
 from phuma.cli.training_table import Table, clock, stopping
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
+from phuma.learning.algorithms.config import PPOCfg
+from phuma.learning.env.following import punished
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, RunCfg, recipe_named, recipe_names
+from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, RunCfg, StageCfg, recipe_named, recipe_names
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library, exit_code, robot_named
 from phuma.pipelines.experts import certify_missing, only_performed
@@ -68,7 +70,8 @@ def main(argv: Sequence[str]) -> int:
 
     check_device(args.device)
     dataset, own_split = Dataset(args.dataset), None if split == "all" else split
-    taught = any(recipe_named(own_algo(args, folder)).stages[name].teacher == EXPERTS for name in stages)
+    algo = own_algo(args, folder)
+    taught = any(recipe_named(algo).stages[name].teacher == EXPERTS for name in stages)
     if taught:
         find_experts(dataset, robot, where, own_split, args)
         dataset = Dataset(args.dataset)
@@ -76,7 +79,7 @@ def main(argv: Sequence[str]) -> int:
     library = dataset_library(dataset, robot, where, own_split, reading_bar, performed)
     if taught:
         library = only_performed(library)
-    for line in [*described(library), *advice(dataset.description.config)]:
+    for line in [*described(library), *advice(dataset.description.config), *warnings(library, algo, stages)]:
         print(line, flush=True)
     minutes = min(MINUTES, FEW[0] + FEW[1] * len(library)) if taught else MINUTES
     budget = Budget(args.steps, minutes if args.minutes is None and args.steps is None else args.minutes)
@@ -279,6 +282,20 @@ def advice(built: Mapping[str, Any]) -> list[str]:
     return [
         "Note: feet that swing low are held to stand in these clips, so that legs leap in steps. A dataset built with "
         "--contacts stance is learned better: docs/learning.md"
+    ]
+
+
+def warnings(library: MotionLibrary, algo: str, stages: Mapping[str, StageCfg]) -> list[str]:
+    """Return a note on clips that nobody can follow without being punished for it, where a stage learns by reward."""
+    recipe, worst = recipe_named(algo), 0
+    for stage, cfg in stages.items():
+        if isinstance(cfg.algorithm, PPOCfg):
+            worst = max(worst, len(punished(library, recipe.task(stage, cfg.environment))))
+    if not worst:
+        return []
+    return [
+        f"Note: in {worst} of {len(library)} clips even perfect following is punished somewhere, by the paper's "
+        "penalty for joints beyond 90 % of their range; --preset cpu penalises only what is beyond the reference, too"
     ]
 
 

@@ -12,12 +12,12 @@ import pytest
 from phuma.core import rotations as rot
 from phuma.learning.env.context import SOFT_LIMIT
 from phuma.learning.env.terms import rewards
-from phuma.learning.recipes.beyondmimic import REWARDS
+from phuma.learning.recipes.beyondmimic import LIMITS, REWARDS
 from tests.learning.sample_states import any_states, as_tensors, context, elsewhere, mirrored, near, resting
 from tests.robots.posing import swap
 
 ANCHOR = 7
-WEIGHTS = {term.name: term.weight for term in REWARDS}
+WEIGHTS = {term.name: term.weight for term in (*REWARDS, *LIMITS.values())}
 GLOBAL = ("anchor_position", "anchor_rotation", "body_linear_velocity", "body_angular_velocity")
 RELATIVE = ("body_position", "body_rotation")
 
@@ -47,6 +47,8 @@ def test_every_term_is_in_the_recipe_with_the_paper_s_weight():
     assert {name for name in terms if not name.startswith("_")} == set(WEIGHTS)
     assert [WEIGHTS[name] for name in GLOBAL + RELATIVE] == [0.5, 0.5, 1, 1, 1, 1]
     assert [WEIGHTS[n] for n in ("action_rate", "joint_limits", "undesired_contacts")] == [-0.1, -100, -0.5]
+    assert LIMITS[False].name == "joint_limits"
+    assert LIMITS[True].weight == -100
     assert SOFT_LIMIT == 0.9
 
 
@@ -181,3 +183,32 @@ def test_left_and_right_earn_the_same(tensor, g1):
     here, there = (np.asarray(rewards.joint_limits(at(tensor, s.joint_pos, *limits))) for s in (state, other))
     assert here.min() > 0
     np.testing.assert_allclose(here, there, rtol=1e-5)
+
+
+def test_what_the_reference_asks_for_is_no_fault(tensor):
+    """Beyond a soft limit, only what is beyond the reference too counts, on its side alone."""
+    lower, upper = tensor([-1, -1, -1]), tensor([1, 1, 1])
+    state = replace(resting(2, 3), joint_pos=tensor([[1.5, -1.5, 0.5], [1.5, -1.2, 1.0]]))
+    asked = replace(resting(2, 3), joint_pos=tensor([[1.25, 1.5, 9.0], [2.0, -1.2, 0.0]]))
+    found = rewards.joint_limits_beyond_reference(context(state, asked, 0, lower=lower, upper=upper))
+    np.testing.assert_allclose(np.asarray(found), [0.25 + 0.5, 0.0], atol=1e-6)
+
+
+def test_perfect_following_pays_unless_the_paper_s_limits_are_exceeded(g1):
+    """Each tracking term is 1 then: 5 a second. A joint 0.1 rad beyond its soft limit costs 10 by the paper."""
+    from phuma.learning.env.config import EnvironmentCfg
+    from phuma.learning.env.following import following_reward
+    from phuma.learning.recipes import beyondmimic
+    from phuma.sim.kinematics import Kinematics
+
+    middle, half = (g1.upper + g1.lower) / 2, SOFT_LIMIT * (g1.upper - g1.lower) / 2
+    joints = np.tile(g1.default_pose, (2, 1))
+    joints[1, 3] = (middle + half)[3] + 0.1
+    zero = np.zeros((2, 3))
+    state = Kinematics(g1).state(zero, np.tile(rot.IDENTITY, (2, 1)), zero, zero, joints, np.zeros((2, g1.n_joints)))
+    ours, paper = (
+        following_reward(state, beyondmimic.task(EnvironmentCfg(forgiving=forgiving)), g1)
+        for forgiving in (True, False)
+    )
+    np.testing.assert_allclose(ours, [5 / 50, 5 / 50], rtol=1e-5)
+    np.testing.assert_allclose(paper, [5 / 50, -5 / 50], rtol=1e-4)

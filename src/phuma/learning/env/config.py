@@ -22,6 +22,8 @@ class EnvironmentCfg:
     """Whether the policy observes how far it is from the reference now, where its recipe leaves that open."""
     future: bool = True
     """Whether the policy observes the coming motion, where its recipe leaves that open."""
+    forgiving: bool = True
+    """Whether a joint beyond its soft limit is penalised only as far as the reference does not ask for it."""
     randomize: bool = False
     """Whether robots differ, sensors are noisy, robots are pushed and first states are off the reference, by the
     paper's table of randomization."""

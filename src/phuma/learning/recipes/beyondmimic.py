@@ -55,9 +55,12 @@ REWARDS = (
     RewardTerm(rewards.body_position, 1.0),
     RewardTerm(rewards.body_rotation, 1.0),
     RewardTerm(rewards.action_rate, -0.1),
-    RewardTerm(rewards.joint_limits, -100.0),
     RewardTerm(rewards.undesired_contacts, -0.5),
 )
+LIMITS = {forgiving: RewardTerm(term, -100.0) for forgiving, term in (
+    (False, rewards.joint_limits), (True, rewards.joint_limits_beyond_reference),
+)}  # fmt: skip
+"""What is rewarded beside, by whether the reference may ask for more"""
 TERMINATIONS = (terminations.anchor_height, terminations.anchor_tilt, terminations.end_height)
 
 
@@ -65,7 +68,8 @@ def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of tracking with BeyondMimic's terms."""
     future = (FUTURE,) if cfg.future else ()
     goal = (REFERENCE, DIFFERENCE) if cfg.differences else (GOAL,)
-    return Task((PROPRIOCEPTION, *goal, *future), (CRITIC, *future), (), REWARDS, TERMINATIONS, cfg.base)
+    rewarded = (*REWARDS, LIMITS[cfg.forgiving])
+    return Task((PROPRIOCEPTION, *goal, *future), (CRITIC, *future), (), rewarded, TERMINATIONS, cfg.base)
 
 
 def student_task(cfg: EnvironmentCfg) -> Task:
@@ -125,12 +129,12 @@ RECIPE = Recipe(
         },
         PAPER: {
             DISTILLED: StageCfg(
-                EnvironmentCfg(environments=8192, substeps=4, base="default", randomize=True),
+                EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
                 NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
                 DistillationCfg(horizon=24, batch=8192, memory=2_000_000),
             ),
             STAGE: StageCfg(
-                EnvironmentCfg(environments=8192, substeps=4, base="default", randomize=True),
+                EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
                 NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
                 PPOCfg(
                     horizon=24,

@@ -58,6 +58,13 @@ def joint_limits(c: Context) -> Tensor:
     return abs(q - namespace(q).clip(q, c.constants.lower, c.constants.upper)).sum(-1)
 
 
+def joint_limits_beyond_reference(c: Context) -> Tensor:
+    """Penalise joints beyond their soft limits as far as the reference does not ask for it: as `joint_limits`, with
+    q_max,j = max(q_max,j, q^_j)  and  q_min,j = min(q_min,j, q^_j)."""
+    q, asked, xp = c.state.joint_pos, c.reference.joint_pos, namespace(c.state.joint_pos)
+    return abs(q - xp.clip(q, xp.minimum(c.constants.lower, asked), xp.maximum(c.constants.upper, asked))).sum(-1)
+
+
 def undesired_contacts(c: Context) -> Tensor:
     """Penalise contacts: how many bodies other than feet and hands feel more than 1 N."""
     touching = c.touching

@@ -11,7 +11,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from phuma.cli.demo import POLICY, STEPS, TRACKED
+from phuma.cli.demo import POLICY, TRACKED
 from phuma.cli.training_table import Table
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.learning.deploy.onnx_export import export_policy
@@ -24,7 +24,7 @@ from phuma.pipelines.train_policy import Budget, train_policy
 from phuma.robots import load_robot
 from phuma.synth import generate
 
-SEED = 0
+SEED, STEPS = 0, 1_000_000
 
 
 def main() -> None:

@@ -22,10 +22,15 @@ def log(now: Progress) -> None:
     print(f"{now.seconds:6.0f} s {now.steps:9,} steps  reward {reward:.3f}, {failed:.0f} % of episodes failed")
 
 
-minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
-library = expert_library(OUT / "dataset", phuma.load_robot("g1"), where="category = 'squat'")  # performs it first
-print(f"{len(library)} clips, {library.frames} frames at 50 Hz")
+def main() -> None:
+    minutes = float(sys.argv[1]) if len(sys.argv) > 1 else 1.0
+    library = expert_library(OUT / "dataset", phuma.load_robot("g1"), where="category = 'squat'")  # performs it first
+    print(f"{len(library)} clips, {library.frames} frames at 50 Hz")
 
-cfg = None if RUN.exists() else recipe_named("beyondmimic").settings()  # None goes on with the run that is there
-train_policy(library, RUN, cfg, Budget(minutes=minutes), log=log)
-print(f"{RUN}: judge it by 07_evaluate_and_play.py")
+    cfg = None if RUN.exists() else recipe_named("beyondmimic").settings()  # None goes on with the run that is there
+    train_policy(library, RUN, cfg, Budget(minutes=minutes), log=log)
+    print(f"{RUN}: judge it by 07_evaluate_and_play.py")
+
+
+if __name__ == "__main__":  # worker processes import this file
+    main()

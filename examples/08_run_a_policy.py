@@ -34,20 +34,22 @@ mujoco.mj_forward(model, data)
 anchor, action = model.body(about["anchor_body"]).id, np.zeros(len(kp))
 
 
-def first_columns(robot_quat: np.ndarray, reference_quat: np.ndarray) -> np.ndarray:
-    """The first two columns of the matrix of conj(q_robot) q_reference, one after the other."""
-    relative, matrix = np.empty(4), np.empty(9)
-    mujoco.mju_mulQuat(relative, robot_quat * [1, -1, -1, -1], reference_quat.astype(float))
-    mujoco.mju_quat2Mat(matrix, relative)
-    return matrix.reshape(3, 3)[:, :2].T.ravel()
+def rotation_vector(reference_quat: np.ndarray, robot_quat: np.ndarray) -> np.ndarray:
+    """The rotation conj(q_reference) q_robot as a vector."""
+    relative, vector = np.empty(4), np.empty(3)
+    mujoco.mju_mulQuat(relative, reference_quat * [1.0, -1.0, -1.0, -1.0], robot_quat)
+    mujoco.mju_quat2Vel(vector, relative, 1.0)
+    return vector
 
 
 for t in range(1, len(motion["joint_pos"])):
-    q, v = data.qpos[7:], data.qvel[6:]
-    columns = first_columns(data.xquat[anchor], motion["anchor_quat"][t])
+    spin, q, v = data.qvel[3:6], data.qpos[7:], data.qvel[6:]
+    off = rotation_vector(motion["anchor_quat"][t - 1], data.xquat[anchor])
+    now = [motion[name][t - 1] for name in ("root_angvel", "joint_pos", "joint_vel")]
     fed = {
-        "proprioception": np.concatenate([action, data.qvel[3:6], q - about["default_pose"], v]),
-        "goal": np.concatenate([motion["joint_pos"][t], motion["joint_vel"][t], columns]),
+        "proprioception": np.concatenate([action, spin, q - about["default_pose"], v]),
+        "reference": np.concatenate([motion["joint_pos"][t], motion["joint_vel"][t]]),
+        "difference": np.concatenate([off, *(own - asked for own, asked in zip((spin, q, v), now))]),
         "future": motion["future"][motion["future_rows"][t]],
         "base": motion["base"][t],
     }

@@ -39,7 +39,7 @@ def test_files_of_version_1_are_read(tmp_path, rollout):
     """They call the frame rate `rate`."""
     save_rollout(tmp_path / "a.npz", replace(rollout, fps=25.0, terminated_at=6))
     arrays = dict(np.load(tmp_path / "a.npz"))
-    assert int(arrays["version"]) == 3
+    assert int(arrays["version"]) == 4
     np.savez(tmp_path / "b.npz", **({"rate": arrays.pop("fps")} | arrays | {"version": np.array(1)}))
     new, old = load_rollout(tmp_path / "a.npz"), load_rollout(tmp_path / "b.npz")
     assert (old.fps, old.motion, old.terminated_at) == (new.fps, new.motion, new.terminated_at) == (25.0, "walk/01", 6)
@@ -94,7 +94,7 @@ def test_files_of_another_kind_or_cut_short_say_so(tmp_path, rollout):
     arrays = dict(np.load(path))
     for change, problem in (
         ({"format": "phuma-walk"}, "is of format 'phuma-walk'; expected 'phuma-rollout'"),
-        ({"version": 4}, "is of version 4, newer than this program's 3"),
+        ({"version": 5}, "is of version 5, newer than this program's 4"),
         ({"terminated_at": np.arange(2)}, "is damaged: TypeError"),
         ({"terminated_at": -2}, "terminated_at is -2"),
         ({"fps": "fast"}, "is damaged: ValueError"),

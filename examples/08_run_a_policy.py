@@ -34,22 +34,20 @@ mujoco.mj_forward(model, data)
 anchor, action = model.body(about["anchor_body"]).id, np.zeros(len(kp))
 
 
-def rotation_vector(reference_quat: np.ndarray, robot_quat: np.ndarray) -> np.ndarray:
-    """The rotation conj(q_reference) q_robot as a vector."""
-    relative, vector = np.empty(4), np.empty(3)
-    mujoco.mju_mulQuat(relative, reference_quat * [1.0, -1.0, -1.0, -1.0], robot_quat)
-    mujoco.mju_quat2Vel(vector, relative, 1.0)
-    return vector
-
-
+turn, matrix, off, inverted = np.empty(4), np.empty(9), np.empty(3), np.array([1.0, -1.0, -1.0, -1.0])
 for t in range(1, len(motion["joint_pos"])):
     spin, q, v = data.qvel[3:6], data.qpos[7:], data.qvel[6:]
-    off = rotation_vector(motion["anchor_quat"][t - 1], data.xquat[anchor])
+    mujoco.mju_mulQuat(turn, inverted * data.xquat[anchor], motion["anchor_quat"][t].astype(float))
+    mujoco.mju_quat2Mat(matrix, turn)
+    mujoco.mju_mulQuat(turn, inverted * motion["anchor_quat"][t - 1], data.xquat[anchor])
+    mujoco.mju_quat2Vel(off, turn, 1.0)
     now = [motion[name][t - 1] for name in ("root_angvel", "joint_pos", "joint_vel")]
+    coming = [motion["joint_pos"][t], motion["joint_vel"][t]]
     fed = {
         "proprioception": np.concatenate([action, spin, q - about["default_pose"], v]),
-        "reference": np.concatenate([motion["joint_pos"][t], motion["joint_vel"][t]]),
-        "difference": np.concatenate([off, *(own - asked for own, asked in zip((spin, q, v), now))]),
+        "goal": np.concatenate([*coming, matrix.reshape(3, 3)[:, :2].T.ravel()]),
+        "reference": np.concatenate(coming),
+        "difference": np.concatenate([off, spin - now[0], q - now[1], v - now[2]]),
         "future": motion["future"][motion["future_rows"][t]],
         "base": motion["base"][t],
     }

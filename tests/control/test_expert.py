@@ -42,12 +42,12 @@ def begin(guide):
 
 
 def test_a_knee_bend_is_performed_by_the_cheapest_way(g1):
-    attempt = perform(reference(dip(g1)), g1)
-    assert attempt.whole
-    assert attempt.good
-    assert attempt.way == next(iter(RUNGS))
-    assert attempt.deviation.max() < 0.01
-    assert attempt.targets.dtype == np.float32
+    episode = perform(reference(dip(g1)), g1)
+    assert episode.whole
+    assert episode.good
+    assert episode.way == next(iter(RUNGS))
+    assert episode.deviation.max() < 0.01
+    assert episode.targets.dtype == np.float32
 
 
 def test_the_regulator_knows_the_ground_though_clips_have_their_soles_where_contacts_just_begin(g1):
@@ -69,7 +69,7 @@ def test_plans_come_nearer_than_the_regulator(guide):
     assert errors[1] < errors[0]
 
 
-def test_an_attempt_that_goes_on_is_the_one_that_was_not_stopped(guide):
+def test_an_episode_that_goes_on_is_the_one_that_was_not_stopped(guide):
     """Nothing is remembered that the states do not hold, but for plans: the regulator has none."""
     whole = follow_regulator(guide, begin(guide))
     half = Done(whole.targets[:20], whole.states[:21])
@@ -92,10 +92,10 @@ def test_what_nobody_can_do_is_lost_where_it_begins(g1):
     still = stand(g1, seconds=1.0)
     root = still.root_pos.copy()
     root[15:, 2] += np.minimum(np.arange(len(root) - 15) / 5, 3.0)
-    attempt = perform(reference(replace(still, root_pos=root)), g1, "quick")
-    assert not attempt.whole
-    assert 0.4 < len(attempt.qpos) / 50 < 0.9
-    assert len(attempt.targets) == len(attempt.qpos) - 1 == len(attempt.qvel) - 1
+    episode = perform(reference(replace(still, root_pos=root)), g1, "quick")
+    assert not episode.whole
+    assert 0.4 < len(episode.qpos) / 50 < 0.9
+    assert len(episode.targets) == len(episode.qpos) - 1 == len(episode.qvel) - 1
 
 
 def test_a_long_motion_is_done_block_by_block(g1):

@@ -29,13 +29,15 @@ RUNGS: dict[str, Callable[[Guide, Done], Done]] = {
 EFFORTS = {"quick": 2, "normal": 3, "thorough": 4}
 """Number of ways that are tried at most, by the effort's name"""
 ASTRAY, BACK = 0.06, 50
-"""Deviation in m from which on an attempt is done anew, and the steps before it from where"""
+"""Deviation in m from which on an episode is done anew, and the steps before it from where"""
 WITHIN, ON_AVERAGE = 0.15, 0.05
 """Deviations in m, the greatest and the mean over time, below which no other way is tried"""
+LOOSELY = 0.5
+"""Greatest deviation in m of an episode that is better than one that strays further"""
 
 
 @dataclass(frozen=True, eq=False)
-class Attempt:
+class Episode:
     """What an expert did, to the end or to where it lost the motion."""
 
     way: str
@@ -58,47 +60,47 @@ class Attempt:
 
     @property
     def kept(self) -> int:
-        """Return the number of steps that another attempt need not do anew."""
+        """Return the number of steps that another episode need not do anew."""
         astray = np.flatnonzero(self.deviation > ASTRAY)
         return max(0, (int(astray[0]) if len(astray) else len(self.targets)) - BACK)
 
     @property
     def rank(self) -> tuple[float, ...]:
-        """Return a number that is greater the better the attempt."""
+        """Return a number that is greater the better the episode."""
         worst = float(self.deviation.max())
-        return (len(self.deviation), worst < WITHIN, worst < 0.5, -float(self.deviation.mean()))
+        return (len(self.deviation), worst < WITHIN, worst < LOOSELY, -float(self.deviation.mean()))
 
 
 def perform(
     motion: Trajectory, robot: Robot, effort: str = "normal", threads: int = 1, cfg: CostCfg | None = None
-) -> Attempt:
-    """Return the best of the attempts to perform a motion at control rate; raises FloatingPointError if the simulation
+) -> Episode:
+    """Return the best episode of performing a motion at control rate; raises FloatingPointError if the simulation
     diverges on the motion itself."""
     guide = Guide(Dynamics(robot, threads), motion, cfg)
-    best: Attempt | None = None
+    best: Episode | None = None
     with unreported():
         for way in list(RUNGS)[: EFFORTS[effort]]:
-            attempt = _attempt(way, RUNGS[way](guide, _begun(guide, best)), motion, robot)
-            if best is None or attempt.rank > best.rank:
-                best = attempt
+            episode = _episode(way, RUNGS[way](guide, _begun(guide, best)), motion, robot)
+            if best is None or episode.rank > best.rank:
+                best = episode
             if best.good:
                 break
     assert best is not None
     return best
 
 
-def _begun(guide: Guide, before: Attempt | None) -> Done:
-    """Return what the next attempt keeps of the one before."""
+def _begun(guide: Guide, before: Episode | None) -> Done:
+    """Return what the next episode keeps of the one before."""
     if before is None or not before.kept:
         return Done([], [guide.start()])
     states = [State(*pair) for pair in zip(before.qpos[: before.kept + 1], before.qvel[: before.kept + 1])]
     return Done([target.astype(float) for target in before.targets[: before.kept]], states)
 
 
-def _attempt(way: str, done: Done, motion: Trajectory, robot: Robot) -> Attempt:
+def _episode(way: str, done: Done, motion: Trajectory, robot: Robot) -> Episode:
     qpos, qvel = (np.stack(values) for values in zip(*done.states))
     targets = np.array(done.targets, dtype=np.float32).reshape(-1, robot.n_joints)
-    return Attempt(way, targets, qpos, qvel, deviations(qpos, motion, robot), len(qpos) == len(motion))
+    return Episode(way, targets, qpos, qvel, deviations(qpos, motion, robot), len(qpos) == len(motion))
 
 
 def deviations(qpos: Array, motion: Trajectory, robot: Robot) -> Array:

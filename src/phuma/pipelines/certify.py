@@ -15,7 +15,7 @@ import numpy as np
 
 from phuma.control.bundle import perform_bundle
 from phuma.control.dynamics import SUBSTEPS, Dynamics
-from phuma.control.expert import EFFORTS, Attempt, deviations, perform
+from phuma.control.expert import EFFORTS, Episode, deviations, perform
 from phuma.control.gains import closed_loop, feedback_along
 from phuma.control.receding import LOST_ANYHOW
 from phuma.control.recording import replay
@@ -24,6 +24,7 @@ from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.errors import ConfigError
 from phuma.evaluation import judge
+from phuma.evaluation.judging import SUCCESS, THRESHOLDS
 from phuma.robots import Robot, load_robot
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
 from phuma.sim.feedback import Feedback, feedback_of
@@ -113,24 +114,24 @@ def certify(
         return Certificate(effort, reason=f"cannot be followed: it {why}")
     reference = at_control_rate(motion.reordered(model.joint_names)).double()
     try:
-        attempt = perform(reference, model, effort, threads)
-        found = _judged(attempt, reference, model, cfg, threads, name)
+        episode = perform(reference, model, effort, threads)
+        found = _judged(episode, reference, model, cfg, threads, name)
     except (FloatingPointError, np.linalg.LinAlgError) as e:
         found = Certificate(effort, reason=f"the simulation cannot be made linear along it: {e}")
     return replace(found, seconds=time.process_time() - began)
 
 
 def _judged(
-    attempt: Attempt, reference: Trajectory, robot: Robot, cfg: CertifyCfg, threads: int, name: str
+    episode: Episode, reference: Trajectory, robot: Robot, cfg: CertifyCfg, threads: int, name: str
 ) -> Certificate:
-    """Return the certificate of an attempt: replayed, judged, and tried from other states."""
-    _check_replay(attempt, robot)
-    recorded = replay(robot, attempt.qpos[0], attempt.qvel[0], attempt.targets, SUBSTEPS)
+    """Return the certificate of an episode: replayed, judged, and tried from other states."""
+    _check_replay(episode, robot)
+    recorded = replay(robot, episode.qpos[0], episode.qvel[0], episode.targets, SUBSTEPS)
     root_pos, root_quat, joint_pos = split_qpos(recorded.qpos.astype(np.float32))
     root_quat = root_quat / np.linalg.norm(root_quat, axis=1, keepdims=True)
     rollout = Rollout(
         robot.name, robot.joint_names, reference.fps, root_pos, root_quat, joint_pos, motion=name,
-        terminated_at=None if attempt.whole else len(attempt.qpos), velocity=recorded.qvel, target=attempt.targets,
+        terminated_at=None if episode.whole else len(episode.qpos), velocity=recorded.qvel, target=episode.targets,
         torque=recorded.torque, foot_force=recorded.foot_force,
     )  # fmt: skip
     score = judge(rollout, reference, robot)
@@ -138,30 +139,30 @@ def _judged(
         cfg.effort,
         certified=score.failed_at[CLOSE] is None,
         loosely=score.successful,
-        error_mm=1000 * float(attempt.deviation.mean()),
+        error_mm=1000 * float(episode.deviation.mean()),
         torque_share=_torque_share(recorded.torque, robot),
-        way=attempt.way,
-        reason=None if score.failed_at[CLOSE] is None else _why(attempt, score.failed_at, reference, robot),
+        way=episode.way,
+        reason=None if score.failed_at[CLOSE] is None else _why(episode, score.failed_at, reference, robot),
     )
     if found.loosely:
-        gains, value = feedback_along(Dynamics(robot, threads), attempt.qpos, attempt.qvel, attempt.targets)
+        gains, value = feedback_along(Dynamics(robot, threads), episode.qpos, episode.qvel, episode.targets)
         with_gains = replace(rollout, gains=gains, value=value)
         feedback = feedback_of(with_gains)
         starts, pushes = (_robust(robot, feedback, reference, pushed, threads) for pushed in (False, True))
         found = replace(found, robust_starts=starts, robust_pushes=pushes)
         rollout = with_gains if cfg.gains else rollout
     if found.loosely and cfg.bundle:
-        rollout = replace(rollout, bundle=perform_bundle(reference, robot, attempt, cfg.bundle, threads=threads))
+        rollout = replace(rollout, bundle=perform_bundle(reference, robot, episode, cfg.bundle, threads=threads))
     return replace(found, performance=replace(rollout, report=found.values))
 
 
-def _check_replay(attempt: Attempt, robot: Robot) -> None:
+def _check_replay(episode: Episode, robot: Robot) -> None:
     """Check that the project's own simulation does the same under the same targets, open loop."""
     simulation = MujocoSimulation(robot, 1, SUBSTEPS, threads=1)
-    simulation.restore(attempt.qpos[:1], attempt.qvel[:1])
-    for t, target in enumerate(attempt.targets):
+    simulation.restore(episode.qpos[:1], episode.qvel[:1])
+    for t, target in enumerate(episode.targets):
         simulation.step(target[None])
-        if not np.abs(simulation.qpos[0] - attempt.qpos[t + 1]).max() < SAME:
+        if not np.abs(simulation.qpos[0] - episode.qpos[t + 1]).max() < SAME:
             raise FloatingPointError(f"it does not happen again in a fresh simulation, from {t / 50:.2f} s on")
     simulation.close()
 
@@ -170,7 +171,8 @@ def _robust(robot: Robot, feedback: Feedback, reference: Trajectory, pushes: boo
     """Return the percentage of rollouts under feedback that stay within 0.5 m of the motion."""
     rollouts = closed_loop(robot, feedback, ROLLOUTS, seed=0, pushes=pushes, threads=threads)
     stayed = [
-        np.abs(qpos).max() < LOST_ANYHOW and bool((deviations(qpos, reference, robot) < 0.5).all()) for qpos in rollouts
+        np.abs(qpos).max() < LOST_ANYHOW and bool((deviations(qpos, reference, robot) < THRESHOLDS[SUCCESS]).all())
+        for qpos in rollouts
     ]
     return 100 * float(np.mean(stayed))
 
@@ -180,12 +182,12 @@ def _torque_share(torque: Array, robot: Robot) -> float | None:
     return 100 * float((np.abs(torque) > AT_LIMIT * robot.torque_limit).mean()) if len(torque) else None
 
 
-def _why(attempt: Attempt, failed_at: Any, reference: Trajectory, robot: Robot) -> str:
+def _why(episode: Episode, failed_at: Any, reference: Trajectory, robot: Robot) -> str:
     """Return where a motion was lost, and what it asks for there."""
-    frame, fps = min(failed_at[CLOSE], len(attempt.deviation) - 1), reference.fps
-    what = f"performed, but {attempt.deviation.max():.2f} m off at {attempt.deviation.argmax() / fps:.2f} s"
-    if not attempt.whole:
-        what = f"lost at {len(attempt.qpos) / fps:.2f} s of {reference.duration:.2f} s"
+    frame, fps = min(failed_at[CLOSE], len(episode.deviation) - 1), reference.fps
+    what = f"performed, but {episode.deviation.max():.2f} m off at {episode.deviation.argmax() / fps:.2f} s"
+    if not episode.whole:
+        what = f"lost at {len(episode.qpos) / fps:.2f} s of {reference.duration:.2f} s"
     near = slice(max(0, frame - AROUND[0]), frame + AROUND[1])
     forces = inverse_dynamics(robot, reference, derivatives(reference))
     residual = float(np.linalg.norm(forces.residual[near, :3], axis=1).max())

@@ -14,6 +14,7 @@ pytest.importorskip("torch")
 
 from phuma.dataset.dataset import Dataset
 from phuma.errors import PhumaError
+from phuma.formats.rollout_file import load_rollout, save_rollout
 from phuma.io.inside import inside
 from phuma.learning.algorithms.config import DistillationCfg
 from phuma.learning.env.config import EnvironmentCfg
@@ -168,12 +169,23 @@ def test_a_dataset_of_which_nothing_is_certified_is_an_error(g1):
         only_performed(library(g1))
 
 
-def test_a_performance_of_another_length_is_an_error(g1, dataset, trained):
+def test_a_performance_of_another_length_is_left_out(g1, dataset, trained):
     own = dataset_library(dataset, load_robot("g1"), WHERE, performed=True).performances[0]
-    with pytest.raises(
-        PhumaError, match="its performance has 99 frames, the motion 51 at control rate; certify it again"
-    ):
-        MotionLibrary(g1).add("stand", stand(g1, 1.0), None, own)
+    motions = MotionLibrary(g1)
+    motions.add("still", stand(g1, 1.0), None, own)
+    assert not motions.names
+    assert motions.left_out == [("still", "has a performance of 99 frames for 51 at control rate; certify it again")]
+
+
+def test_a_performance_without_targets_is_left_out(dataset, trained, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(dataset, copy)
+    path = next(iter(performances(copy).values()))
+    save_rollout(path, replace(load_rollout(path), target=None))
+    motions = dataset_library(copy, load_robot("g1"), WHERE, performed=True)
+    ((_, reason),) = motions.left_out
+    assert "cannot be read" in reason
+    assert "has no velocities or targets; certify it again" in reason
 
 
 def test_a_dataset_without_records_is_not_touched(capsys, dataset, trained, tmp_path):

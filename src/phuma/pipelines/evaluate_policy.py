@@ -13,13 +13,14 @@ from phuma.dataset.category import GROUPS
 from phuma.dataset.dataset import Dataset, Entry
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import judge, summarise
+from phuma.io.inside import inside
 from phuma.learning.deploy.policy import Policy, PolicyInfo
 from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import START, roll_out
 from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.sim.events import EventsCfg
-from phuma.sim.feedback import feedback_of
+from phuma.sim.feedback import Feedback, feedback_of
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
 SPLITS = ("train", "test")
@@ -103,9 +104,16 @@ def performance_in(entry: Entry, robot: Robot) -> Performance | None:
     """Return how a clip of a dataset is performed; None where it was not performed to the end, within 0.5 m."""
     if not entry.row.get("certified_loosely"):
         return None
-    return performance_of(
-        entry.performance(), robot, lambda: feedback_of(entry.performance().reordered(robot.joint_names))
-    )
+    rollout = entry.performance()
+    if rollout.velocity is None or rollout.target is None:
+        raise ReadError(
+            inside(entry.root, entry.row["certified_file"]), "has no velocities or targets; certify it again"
+        )
+
+    def feedback() -> Feedback:
+        return feedback_of(entry.performance().reordered(robot.joint_names))
+
+    return performance_of(rollout, robot, feedback)
 
 
 def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:

@@ -68,15 +68,14 @@ class MotionLibrary:
         if (reason := fault(motion, self.robot)) is not None:
             self.left_out.append((name, reason))
             return
+        path = at_control_rate(motion.reordered(self.robot.joint_names))
+        if performance is not None and (frames := len(performance.states.qpos)) != len(path):
+            reason = f"has a performance of {frames} frames for {len(path)} at control rate; certify it again"
+            self.left_out.append((name, reason))
+            return
         self.names.append(name)
         self.categories.append(category)
-        self.motions.append(at_control_rate(motion.reordered(self.robot.joint_names)))
-        if performance is not None and len(performance.states.qpos) != len(self.motions[-1]):
-            frames = len(performance.states.qpos)
-            raise PhumaError(
-                f"{name}: its performance has {frames} frames, the motion {len(self.motions[-1])} at control rate; "
-                "certify it again"
-            )
+        self.motions.append(path)
         self.performances.append(performance)
 
     def part(self, numbers: Sequence[int] | Array) -> MotionLibrary:

@@ -37,7 +37,7 @@ from phuma.sim.model import CONTROL_RATE
 
 MINUTES = 30.0
 """The minutes of training where neither --minutes nor --steps is given; of experts' few clips fewer."""
-FEW = (1.0, 0.1)
+FEW = (1.0, 0.15)
 """Minutes of distillation in any case, and those that each clip adds"""
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes

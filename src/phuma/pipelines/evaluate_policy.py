@@ -167,14 +167,18 @@ def try_out(
     pushes: bool = False,
     episodes: int = 1,
     seed: int = 0,
+    start: float | None = None,
 ) -> Iterator[Rollout]:
     """Yield rollouts of all motions of the library from their first frames, `episodes` of each, as they are made.
 
     Physics steps are the training's, or last `physics_dt` seconds; all collision shapes are used in both. `noise` is
-    a multiple of the paper's. A single episode starts on the reference; several start near it, each elsewhere.
+    a multiple of the paper's, `start` one of its ranges of first states: by default a single episode starts on the
+    reference, and several start a fifth of the ranges off, each elsewhere.
     """
     policy.info.check(library.robot)
-    events = EventsCfg(noise=noise, pushes=pushes, start=START if episodes > 1 else 0.0)
+    if start is None:
+        start = START if episodes > 1 else 0.0
+    events = EventsCfg(noise=noise, pushes=pushes, start=start)
     simulation = partial(MujocoSimulation, library.robot, substeps=physics_steps(policy.info, physics_dt))
     return roll_out(policy, library, simulation, episodes, events, seed)
 

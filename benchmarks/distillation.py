@@ -31,7 +31,6 @@ import numpy as np
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import curate
 from phuma.dataset.category import categorise
-from phuma.evaluation.summary import wilson
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.formats.rollout_file import load_rollout, save_rollout
 from phuma.learning.motions.library import MotionLibrary, performance_of
@@ -281,13 +280,6 @@ def run(names: Sequence[str], workers: int, every: int) -> None:
                 f.write(json.dumps(row) + "\n")
             said = {n: {k: round(v) for k, v in row[n]["total"].items()} for n in ("seen", "unseen") if n in row}
             print(row["key"], said, f"{row['cpu_experts']:.0f} + {row['cpu_training']:.0f} CPU s", flush=True)
-
-
-def share(values: Sequence[float], n: int) -> str:
-    """A mean percentage with Wilson's interval over n motions."""
-    p = float(np.mean(values)) / 100
-    low, high = wilson(p, n)
-    return f"{100 * p:.1f} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
 def figures(rows: Sequence[dict[str, Any]], what: str = "seen", name: str = "total") -> list[float]:

@@ -71,8 +71,7 @@ def _motion(args: argparse.Namespace) -> int:
     policy = load_policy(args.policy, own)
     robot = own or robot_named(policy.info.robot)
     name, motion, performance = _source(args, robot)
-    library = library_of(robot, [(name, motion, None)])
-    library.performances[0] = performance
+    library = library_of(robot, [(name, motion, None, performance)])
     save_reference(args.out, library, 0, policy.info)
     frames = len(library.motions[0])
     print(f"{args.out}: {name} for {robot.name}, {frames} frames at {policy.info.control_rate:g} Hz")

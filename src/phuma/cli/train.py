@@ -112,7 +112,7 @@ def find_experts(
     for name, reason in failed[:SHOWN]:
         print(harmless(f"Not done: {name}: {reason}"))
     if bar.done:
-        print(f"Experts: {bar.done} clips were performed in {clock(time.monotonic() - began)}", flush=True)
+        print(f"Experts: {bar.done} performed in {clock(time.monotonic() - began)}", flush=True)
 
 
 def own_algo(args: argparse.Namespace, folder: RunFolder) -> str:

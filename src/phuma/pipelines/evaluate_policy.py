@@ -104,16 +104,16 @@ def performance_in(entry: Entry, robot: Robot) -> Performance | None:
     """Return how a clip of a dataset is performed; None where it was not performed to the end, within 0.5 m."""
     if not entry.row.get("certified_loosely"):
         return None
-    rollout = entry.performance()
-    if rollout.velocity is None or rollout.target is None:
-        raise ReadError(
-            inside(entry.root, entry.row["certified_file"]), "has no velocities or targets; certify it again"
-        )
 
     def feedback() -> Feedback:
         return feedback_of(entry.performance().reordered(robot.joint_names))
 
-    return performance_of(rollout, robot, feedback)
+    try:
+        return performance_of(entry.performance(), robot, feedback)
+    except ReadError:
+        raise
+    except PhumaError as e:
+        raise ReadError(inside(entry.root, entry.row["certified_file"]), str(e)) from None
 
 
 def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:

@@ -100,8 +100,7 @@ class PolicyCollection:
         assert piece.motion is not None
         with self._lock:
             if clip not in self._rollouts:
-                library = library_of(self._robot, [(clip, piece.motion, None)])
-                library.performances[0] = self._performance(piece)
+                library = library_of(self._robot, [(clip, piece.motion, None, self._performance(piece))])
                 (self._rollouts[clip],) = try_out(
                     self._policy, library, cfg.physics_dt, cfg.noise, cfg.pushes, seed=cfg.seed
                 )

@@ -79,3 +79,8 @@ class Algorithm(ABC):
                 state.setdefault(int(i), {})[kind] = torch.from_numpy(value.copy())
         self.optimizer.load_state_dict(self.optimizer.state_dict() | {"state": state})
         self.optimizer.param_groups[0]["lr"] = float(arrays["rate"])
+
+
+def below(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+    """Return the arrays whose names begin with a prefix, by the rest of their names."""
+    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from phuma.core.rotations import Array
-from phuma.learning.algorithms.algorithm import Algorithm, Outcome
+from phuma.learning.algorithms.algorithm import Algorithm, Outcome, below
 from phuma.learning.algorithms.config import DistillationCfg
 from phuma.learning.algorithms.memory import Memory
 from phuma.learning.algorithms.storage import Storage
@@ -121,10 +121,6 @@ class Distillation(Algorithm):
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         super().restore(arrays)
-        weights = {name: torch.from_numpy(value.copy()) for name, value in _below(arrays, "student.").items()}
+        weights = {name: torch.from_numpy(value.copy()) for name, value in below(arrays, "student.").items()}
         self.student.load_state_dict(weights)
-        self.memory.restore(_below(arrays, "memory."))
-
-
-def _below(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
-    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}
+        self.memory.restore(below(arrays, "memory."))

@@ -30,10 +30,10 @@ class Performance:
 
 
 def performance_of(rollout: Rollout, robot: Robot, feedback: Callable[[], Feedback]) -> Performance:
-    """Return a performance that was recorded with velocities and targets."""
+    """Return a performance; one that was recorded without velocities or targets is an error."""
     rollout = rollout.reordered(robot.joint_names)
-    assert rollout.velocity is not None
-    assert rollout.target is not None
+    if rollout.velocity is None or rollout.target is None:
+        raise PhumaError("has no velocities or targets; certify it again")
     qpos, qvel, target = (v.astype(np.float32) for v in (rollout.qpos, rollout.velocity, rollout.target))
     return Performance(Coordinates(qpos, qvel), target, feedback)
 
@@ -90,11 +90,15 @@ class MotionLibrary:
         )
 
 
-def library_of(robot: Robot, motions: Iterable[tuple[str, Trajectory, str | None]]) -> MotionLibrary:
-    """Return a library of names, motions and categories; motions that no robot can be asked to follow are left out."""
+Motion = tuple[str, Trajectory, str | None] | tuple[str, Trajectory, str | None, Performance | None]
+"""Name, trajectory, category and, where it is known, performance"""
+
+
+def library_of(robot: Robot, motions: Iterable[Motion]) -> MotionLibrary:
+    """Return a library of motions; those that no robot can be asked to follow are left out."""
     library = MotionLibrary(robot)
-    for name, motion, category in motions:
-        library.add(name, motion, category)
+    for motion in motions:
+        library.add(*motion)
     if not library.names:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in library.left_out[:3]) or "there are none"
         raise PhumaError(f"no motion that a robot can be asked to follow: {reasons}")

@@ -13,7 +13,7 @@ from torch import Tensor
 from phuma.core.rotations import Array
 from phuma.core.tensors import to_numpy
 from phuma.errors import PhumaError
-from phuma.learning.algorithms.algorithm import Outcome
+from phuma.learning.algorithms.algorithm import Outcome, below
 from phuma.learning.algorithms.distillation import Label
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.observation import Observation
@@ -146,8 +146,8 @@ class StageRunner:
         self.net.features = self._features()
         load_weights(self.net, arrays)
         self.algorithm.restore(arrays)
-        self.sampler.restore(_below(arrays, "sampler."))
-        self.env.restore(_below(arrays, "env."))
+        self.sampler.restore(below(arrays, "sampler."))
+        self.env.restore(below(arrays, "env."))
         self.iterations, self.steps = (int(n) for n in arrays["counts"])
         self.generator.set_state(torch.from_numpy(arrays["generator"].copy()))
         restore_rng(self.rng, arrays["rng"])
@@ -225,7 +225,3 @@ def training_events(randomization: Randomization | None, start: float = 0.0) -> 
     if randomization is None:
         return EventsCfg(start=start)
     return EventsCfg(noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias)
-
-
-def _below(arrays: Mapping[str, Array], prefix: str) -> dict[str, Array]:
-    return {name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)}

@@ -6,6 +6,7 @@ Noise is the paper's table of randomization; BeyondMimic's own code has uniform 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from phuma.core.rotations import conjugate, multiply, roll_pitch, rotate, rotate_back, to_rotvec, two_columns
 from phuma.core.tensors import Tensor
@@ -89,29 +90,22 @@ anchor_off = ObservationTerm(
     reading=_anchor_off,
     noise=0.05,
 )
-root_angvel_off = ObservationTerm(
-    "root_angvel_off",
-    "rad/s, root_angvel minus the reference's at the present frame",
-    size=numbers(3),
-    reading=root_angvel.reading,
-    noise=root_angvel.noise,
+root_angvel_off = replace(
+    root_angvel,
+    name="root_angvel_off",
+    about="rad/s, root_angvel minus the reference's at the present frame",
     relative_to=lambda c: _now(c).root_angvel,
 )
-joint_pos_off = ObservationTerm(
-    "joint_pos_off",
-    "rad, the joints minus the reference's at the present frame",
-    size=joints,
-    reading=joint_pos.reading,
-    noise=joint_pos.noise,
-    bias=joint_pos.bias,
+joint_pos_off = replace(
+    joint_pos,
+    name="joint_pos_off",
+    about="rad, the joints minus the reference's at the present frame",
     relative_to=lambda c: _now(c).joint_pos,
 )
-joint_vel_off = ObservationTerm(
-    "joint_vel_off",
-    "rad/s, joint_vel minus the reference's at the present frame",
-    size=joints,
-    reading=joint_vel.reading,
-    noise=joint_vel.noise,
+joint_vel_off = replace(
+    joint_vel,
+    name="joint_vel_off",
+    about="rad/s, joint_vel minus the reference's at the present frame",
     relative_to=lambda c: _now(c).joint_vel,
 )
 

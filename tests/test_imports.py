@@ -10,7 +10,7 @@ import pytest
 import phuma
 
 SOURCE = Path(phuma.__file__).parent
-FOUNDATIONS = ("errors", "core", "io", "runtime", "body", "robots", "contacts", "formats", "sim")
+FOUNDATIONS = ("errors", "core", "io", "runtime", "body", "robots", "contacts", "formats", "sim", "video")
 """In this order: each may import itself and those before it."""
 COMPOSITIONS = ("pipelines", "cli")
 """These may import everything before them; whatever else is a folder is a stage, which may import foundations alone."""

@@ -119,7 +119,7 @@ def train_policy(
             if any(folder.checkpoint(other).exists() for other in later) or stop():
                 continue  # it is done, or nothing more is to be done
             runner, first = first or _runner(library, folder, info, name, device), None
-            _Training(runner, folder, info, log).run(budget, (ends - stage.share / whole, min(ends, 1.0)), stop)
+            _Training(runner, library, folder, info, log).run(budget, (ends - stage.share / whole, min(ends, 1.0)), stop)
     return folder
 
 
@@ -156,10 +156,15 @@ class _Training:
     """Train a stage from where it is to the end of its share of the budget."""
 
     def __init__(
-        self, runner: StageRunner, folder: RunFolder, info: RunInfo, log: Callable[[Progress], object]
+        self,
+        runner: StageRunner,
+        library: MotionLibrary,
+        folder: RunFolder,
+        info: RunInfo,
+        log: Callable[[Progress], object],
     ) -> None:
         self.runner, self.folder, self.log, self.stage = runner, folder, log, runner.stage
-        stage, library = runner.stage, runner.library
+        stage = runner.stage
         begun = folder.checkpoint(stage).exists()
         self.began = time.monotonic() - (_restore(runner, folder) if begun else 0.0)
         if not begun:

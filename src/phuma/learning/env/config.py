@@ -27,6 +27,8 @@ class EnvironmentCfg:
     randomize: bool = False
     """Whether robots differ, sensors are noisy, robots are pushed and first states are off the reference, by the
     paper's table of randomization."""
+    mirror: bool = False
+    """Whether the mirror image of every motion is learned from too, where the robot is symmetric."""
     start: float = 0.0
     """Factor on the table's ranges of first states, where environments are not randomized."""
 

@@ -20,6 +20,7 @@ from phuma.learning.env.observation import Observation
 from phuma.learning.env.tracking import TrackingEnv
 from phuma.learning.motions.experts import Experts
 from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.motions.mirroring import with_images
 from phuma.learning.motions.references import References, expand
 from phuma.learning.motions.sampling import Sampler
 from phuma.learning.nets.actor_critic import Actor
@@ -58,7 +59,8 @@ class StageRunner:
     ) -> None:
         torch.manual_seed(cfg.seed)
         recipe = recipe_named(cfg.algo)
-        self.library, self.stage, self.cfg, self.device = library, stage, cfg.stages[stage], device
+        self.stage, self.cfg, self.device = stage, cfg.stages[stage], device
+        self.library = with_images(library) if self.cfg.environment.mirror else library
         self.task = recipe.task(stage, self.cfg.environment)
         self.rng = np.random.default_rng(cfg.seed)
         self.generator = torch.Generator().manual_seed(cfg.seed)

@@ -48,7 +48,9 @@ def test_every_body_has_its_image(name):
 def test_physics_does_the_same_to_an_image(g1):
     """A tenth of a second in the air from images of states, towards images of targets, leads to images."""
     mirror, (qpos, qvel) = mirror_of(g1), some_states(g1)
-    qpos = np.concatenate([qpos[:, :2], np.full((len(qpos), 1), 2.0), qpos[:, 3:7], np.tile(g1.default_pose, (20, 1))], 1)
+    qpos = np.concatenate(
+        [qpos[:, :2], np.full((len(qpos), 1), 2.0), qpos[:, 3:7], np.tile(g1.default_pose, (20, 1))], 1
+    )
     target = g1.default_pose + 0.2 * np.random.default_rng(1).normal(size=(len(qpos), g1.n_joints))
     ends = []
     for position, velocity, aim in (

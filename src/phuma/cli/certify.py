@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Sequence
@@ -21,6 +20,7 @@ from typing import Any
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.progress import progress_bar
 from phuma.cli.render import add_filming, film_performers, size_of
 from phuma.cli.table import harmless
 from phuma.curation import CurateCfg
@@ -147,10 +147,8 @@ class Bar:
         return self
 
     def __call__(self, done: int, before: int, total: int) -> None:
-        from tqdm import tqdm
-
         if self._bar is None:
-            self._bar = tqdm(total=total, initial=before, unit="clip", desc=self._title, disable=None, file=sys.stderr)
+            self._bar = progress_bar("clip", total, before, self._title)
         self.done = done - before
         self._bar.update(done - self._bar.n)
 

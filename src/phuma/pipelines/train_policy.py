@@ -18,6 +18,7 @@ from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.folder import RunFolder, RunInfo, run_info
 from phuma.pipelines.evaluate_policy import judge_policy, library_id
+from phuma.pipelines.settling import Settling
 
 try:
     import torch
@@ -119,7 +120,9 @@ def train_policy(
             if any(folder.checkpoint(other).exists() for other in later) or stop():
                 continue  # it is done, or nothing more is to be done
             runner, first = first or _runner(library, folder, info, name, device), None
-            _Training(runner, library, folder, info, log).run(budget, (ends - stage.share / whole, min(ends, 1.0)), stop)
+            _Training(runner, library, folder, info, log).run(
+                budget, (ends - stage.share / whole, min(ends, 1.0)), stop
+            )
     return folder
 
 
@@ -174,6 +177,7 @@ class _Training:
         self.policy = TorchPolicy(self.runner.net, info.policy(stage))
         self.evaluated = library.part(np.linspace(0, len(library) - 1, EVALUATED).round().astype(int))
         self.evaluation: Mapping[str, Any] | None = None
+        self.settling = Settling()
         self.recent = _Recent(self.runner.steps)
         self.curve = f"{stage}/" if len(info.cfg.stages) > 1 else ""
 
@@ -186,10 +190,12 @@ class _Training:
         """Train until the end of this part of the whole run's budget, given as two shares of it, or `stop()`."""
         runner = self.runner
         saved, next_evaluation = self.seconds, self.seconds + EVALUATE_EVERY
+        settles = budget.minutes is not None and runner.cfg.algorithm.settles
 
         def progress() -> float:
             used = budget.used(self.steps_before + runner.steps, self.seconds_before + self.seconds)
-            return (used - part[0]) / (part[1] - part[0])
+            own = (used - part[0]) / (part[1] - part[0])
+            return self.settling.progress(own, self.seconds) if settles else own
 
         with SummaryWriter(str(self.folder.root), purge_step=runner.steps + 1, flush_secs=10) as curves:
             while not stop() and (now := progress()) < 1.0:
@@ -220,6 +226,7 @@ class _Training:
         before = self.seconds
         total = judge_policy(self.policy, self.evaluated)["total"]
         self.evaluation = total
+        self.settling.add(total)
         for name in SHARES:
             self._curve(curves, f"tracking/{name}", total[name])
         for name in ERRORS:

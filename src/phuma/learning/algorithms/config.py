@@ -13,6 +13,8 @@ class AlgorithmCfg:
     """Settings that every algorithm has."""
 
     name: ClassVar[str]
+    settles: ClassVar[bool] = False
+    """Whether evaluations that no longer improve mean that nothing more is to be learned"""
     horizon: int = 16
     """Control steps of each environment between two updates."""
     learning_rate: float = 1e-3
@@ -71,6 +73,7 @@ class DistillationCfg(AlgorithmCfg):
     """Settings of imitating a teacher that labels what the student visits."""
 
     name: ClassVar[str] = "distillation"
+    settles: ClassVar[bool] = True
     counts: ClassVar[tuple[str, ...]] = ("horizon", "updates", "batch", "memory")
     updates: int = 16
     """Steps of the optimizer between two times of acting."""

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from phuma.control.bundle import strands_of
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import curate
 from phuma.dataset.category import categorise
@@ -39,7 +40,6 @@ from phuma.pipelines.files_to_clips import kept_clips
 from phuma.pipelines.retarget import retarget
 from phuma.robots import cached_robot
 from phuma.runtime.process_pool import map_in_order
-from phuma.sim.feedback import feedback_of
 from phuma.synth import generate
 from tables import markdown, save
 
@@ -123,7 +123,9 @@ def library(names: tuple[str, ...]) -> tuple[MotionLibrary, float]:
         performance = None
         if about["loosely"]:
             file = path.with_suffix(".rollout.npz")
-            performance = performance_of(load_rollout(file), robot, lambda file=file: feedback_of(load_rollout(file)))
+            performance = performance_of(
+                load_rollout(file), robot, lambda file=file: strands_of(load_rollout(file), robot)
+            )
         out.add(name, motion, about["category"], performance)
     return out, cpu
 

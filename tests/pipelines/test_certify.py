@@ -13,6 +13,7 @@ pytest.importorskip("numba")
 pytest.importorskip("duckdb")
 
 import phuma
+from phuma.control.bundle import strands_of
 from phuma.control.dynamics import SUBSTEPS
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.verify import verify
@@ -21,6 +22,8 @@ from phuma.formats.rollout_file import load_rollout, save_rollout
 from phuma.pipelines.certify import CertifyCfg, certify
 from phuma.pipelines.certify_dataset import certify_dataset
 from phuma.runtime.process_pool import Done
+from phuma.sim.coordinates import Coordinates
+from phuma.sim.feedback import Strands
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.dataset.tiny import copied, here, least
 from tests.learning.sample_motions import dip, robot_motion, stand
@@ -89,17 +92,21 @@ def test_a_motion_that_begins_in_the_floor_is_performed_or_told(g1):
 
 
 def test_a_bundle_comes_back_from_beside_the_motion(g1, tmp_path):
-    """Each begins where it says, off the performance or pushed, follows from its own targets, and nearly all arrive."""
+    """Each begins off the performance, follows from its own targets, and stays up; along each that arrives there is
+    feedback, for which it is no deviation."""
     found = certify(dip(g1), g1, bundle=4, name="dip")
     save_rollout(tmp_path / "dip.npz", found.performance)
-    bundle, performance = load_rollout(tmp_path / "dip.npz").bundle, found.performance
+    performance = load_rollout(tmp_path / "dip.npz")
+    bundle = performance.bundle
     assert len(bundle) == 4
-    assert bundle.whole.sum() >= 3
+    assert bundle.whole.sum() >= 2
+    strands = strands_of(performance, g1)
+    assert len(strands) == 1 + bundle.whole.sum()
+    ways, both = iter(strands[1:]), Strands([strands])
     ends = np.cumsum(bundle.frames).astype(int)
     for n, (first, frames, end) in enumerate(zip(bundle.first.astype(int), bundle.frames.astype(int), ends)):
         qpos, qvel = bundle.qpos[end - frames : end], bundle.qvel[end - frames : end]
         targets = bundle.target[end - frames - n : end - n - 1]
-        assert (first == 0) == (n % 2 == 0)
         assert np.abs(qvel[0] - performance.velocity[first]).max() > 0.01
         simulation = MujocoSimulation(g1, 1, SUBSTEPS, threads=1)
         simulation.restore(qpos[:1], qvel[:1])
@@ -107,6 +114,13 @@ def test_a_bundle_comes_back_from_beside_the_motion(g1, tmp_path):
             simulation.step(target[None])
             np.testing.assert_allclose(simulation.qpos[0], qpos[t + 1], atol=1e-5)
         simulation.close()
+        if bundle.whole[n]:
+            begin, own = next(ways)
+            assert (begin, len(own)) == (first, len(targets))
+            aimed, cost = both.aim(Coordinates(qpos[:1], qvel[:1]), np.array([0]), np.array([first]))
+            np.testing.assert_allclose(aimed[0], targets[0], atol=1e-3)
+            assert cost < 1e-3
+            assert abs(qpos[-1, 2] - performance.root_pos[first + len(targets), 2]) < 0.05
 
 
 def test_no_such_effort():

@@ -8,7 +8,7 @@ import pytest
 from phuma.core.rollout import Rollout
 from phuma.core.trajectory import split_qpos
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import AWAY, BY_THE_CLOCK, Feedback, aim, feedback_of, in_a_row
+from phuma.sim.feedback import AWAY, BY_THE_CLOCK, Feedback, Strand, Strands, aim, feedback_of
 
 STEPS, JOINTS = 40, 2
 SIZE = 2 * (6 + JOINTS)
@@ -67,10 +67,57 @@ def test_the_clock_decides_where_moments_are_alike():
     assert target[0, 0] != pytest.approx(feedback.target[21, 0])
 
 
-def test_nobody_goes_on_in_another_performance():
-    both = in_a_row([swing(), swing()])
-    target, _ = aimed(both, at(both, 2), STEPS + 1, first=STEPS, last=2 * STEPS - 1)
-    np.testing.assert_allclose(target[0], both.target[STEPS + 2])
+def by_strands(strands: Strands, state: Coordinates, motion: int, clock: int):
+    target, cost = strands.aim(state, np.array([motion]), np.array([clock]))
+    return target[0], cost[0]
+
+
+def test_nobody_goes_on_in_the_performance_of_another_motion():
+    """Each motion has its own, however near another one's is."""
+    one, other = swing(), swing()
+    other.target[:] += 5.0
+    both = Strands([[Strand(0, one)], [Strand(0, other)]])
+    for motion, own in enumerate((one, other)):
+        target, cost = by_strands(both, at(own, 2), motion, 1)
+        np.testing.assert_allclose(target, own.target[2])
+        assert cost == 0.0
+
+
+def aside(begin: int, steps: int, off: float) -> Strand:
+    """A way back whose first joint is off the performance's by so much, and aims 7 higher."""
+    own = swing()
+    part = Feedback(*(values[begin : begin + steps].copy() for values in own))
+    part.qpos[:, 7] += off
+    part.target[:] += 7.0
+    return Strand(begin, part)
+
+
+def test_the_way_back_is_taken_that_costs_least():
+    """The performance's own feedback near it, that of a way back near that one, and of two the nearer."""
+    own = swing(rate=0.0)
+    still = [aside(10, 20, off)._replace(feedback=_still(aside(10, 20, off).feedback, off)) for off in (1.0, 2.0)]
+    strands = Strands([[Strand(0, own)], [Strand(0, own), *still]])
+    for joint, expected in ((0.1, 0), (0.9, 1), (1.8, 2)):
+        target, _ = by_strands(strands, at(own, 15, joint), 1, 15)
+        deviation = joint - (0.0, 1.0, 2.0)[expected]
+        assert target[0] == pytest.approx((0.1, 7.1, 7.1)[expected] - 0.5 * deviation, abs=1e-3)
+
+
+def _still(feedback: Feedback, off: float) -> Feedback:
+    """The same way back with its first joint at rest."""
+    feedback.qpos[:, 7] = off
+    feedback.target[:] = [7.1, 7.0]
+    return feedback
+
+
+def test_a_way_back_counts_only_while_it_lasts_and_for_its_motion():
+    own = swing(rate=0.0)
+    way = Strand(10, _still(aside(10, 20, 1.0).feedback, 1.0))
+    strands = Strands([[Strand(0, own), way], [Strand(0, own)]])
+    near = at(own, 15, 1.0)
+    assert by_strands(strands, near, 0, 15)[1] == 0.0
+    for motion, clock in ((0, 9), (0, 30), (1, 15)):
+        assert by_strands(strands, near, motion, clock)[1] == pytest.approx(100.0, rel=1e-4)
 
 
 def test_environments_do_not_know_each_other():

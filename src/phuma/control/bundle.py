@@ -1,68 +1,150 @@
-"""Performances of one motion from states beside it: how to come back from where feedback alone would not."""
+"""A bundle: ways back to a performance from states beside it, from which its own feedback would not come back.
+
+It grows where it is needed. Rollouts under the feedback that there is so far start off the performance and are pushed;
+where one is lost, the state after its last push is planned from anew, until the performance's feedback is near enough
+to take over. Along each way back there is feedback in turn (`strands_of`): a regulator for which coming to the end
+costs what the performance's own feedback will cost from there, so that costs along all of them can be compared.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from phuma.control.dynamics import Dynamics
-from phuma.control.expert import Episode
+from phuma.control.expert import LOOSELY, Episode, deviations
+from phuma.control.gains import closed_loop, feedback_along
 from phuma.control.guide import Guide
-from phuma.control.receding import Done, Horizon, follow_plans
-from phuma.core.rollout import Bundle
+from phuma.control.receding import LOST_ANYHOW, Done, Horizon, follow_plans, is_lost
+from phuma.core.rollout import Bundle, Rollout
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
-from phuma.sim import events
 from phuma.sim.coordinates import Coordinates as State
-from phuma.sim.kinematics import Kinematics
+from phuma.sim.feedback import Feedback, Strand, blinded, feedback_of
+from phuma.sim.feedback import aim as aim_along
 from phuma.sim.mujoco_cpu import unreported
 
 HORIZON = Horizon(window=25, committed=5)
-PUSHED = (0.1, 0.8)
-"""Share of the motion before which, and after which, nobody is pushed"""
+ROLLOUTS, AT_A_TIME = 64, 8
+"""Rollouts under the feedback so far, and how many of those that were lost are planned from before the next ones"""
+NEAR, AFTER = 30.0, 25
+"""Cost of a deviation from the performance at which its feedback takes over, and how many steps of that are kept"""
 
 
 def perform_bundle(
-    motion: Trajectory, robot: Robot, episode: Episode, count: int, seed: int = 0, threads: int = 1
+    motion: Trajectory, robot: Robot, episode: Episode, performance: Rollout, count: int, threads: int = 1
 ) -> Bundle:
-    """Return `count` performances of a motion at control rate, each planned anew: by turns from a first state that is
-    off by the paper's whole ranges, and from some frame of the episode after one of the paper's pushes."""
-    guide, rng = Guide(Dynamics(robot, threads), motion), np.random.default_rng(seed)
-    members: list[tuple[int, Done]] = []
+    """Return `count` ways back to a performance of a motion at control rate, with its gains; those that were lost again
+    too. `episode` is what the performance records."""
+    dynamics = Dynamics(robot, threads)
+    guide, strands = Guide(dynamics, motion), [Strand(0, feedback_of(performance))]
+    members: list[tuple[int, Done, bool]] = []
+    seed = 0
     with unreported():
-        for n in range(count):
-            before, state = _start(episode, robot, rng) if n % 2 == 0 else _pushed(episode, rng)
-            reached = [State(*pair) for pair in zip(episode.qpos[:before], episode.qvel[:before])]
-            begun = Done([target.astype(float) for target in episode.targets[:before]], [*reached, state])
-            members.append((before, follow_plans(guide, begun, HORIZON)))
+        while len(members) < count:
+            for first, state in _lost(motion, robot, strands, seed, threads):
+                done, came_back = _way_back(guide, episode, strands[0].feedback, first, state)
+                members.append((first, done, came_back))
+                if came_back:
+                    strands.append(_strand(dynamics, performance, first, *_arrays(done)))
+                if len(members) == count:
+                    break
+            seed += 1
+    each = [_arrays(done) for _, done, _ in members]
     return Bundle(
-        first=np.array([first for first, _ in members]),
-        frames=np.array([len(done.states) - first for first, done in members]),
-        whole=np.array([len(done.states) == guide.length for _, done in members]),
-        qpos=np.concatenate([[s.qpos for s in done.states[first:]] for first, done in members]),
-        qvel=np.concatenate([[s.qvel for s in done.states[first:]] for first, done in members]),
-        target=np.concatenate([np.reshape(done.targets[first:], (-1, robot.n_joints)) for first, done in members]),
+        first=np.array([first for first, _, _ in members]),
+        frames=np.array([len(qpos) for qpos, _, _ in each]),
+        whole=np.array([came_back for _, _, came_back in members]),
+        qpos=np.concatenate([qpos for qpos, _, _ in each]),
+        qvel=np.concatenate([qvel for _, qvel, _ in each]),
+        target=np.concatenate([target.reshape(-1, robot.n_joints) for _, _, target in each]),
     )
 
 
-def _start(episode: Episode, robot: Robot, rng: np.random.Generator) -> tuple[int, State]:
-    """Return frame 0 and a first state off the episode's, in the single precision that simulations start with."""
-    state = Kinematics(robot).of_coordinates(State(episode.qpos[:1], episode.qvel[:1]))
-    off = events.perturbed(rng, state, 1.0, robot.lower, robot.upper)
-    at = np.concatenate([off.root_pos[0], off.root_quat[0], off.joint_pos[0]])
-    speed = np.concatenate([off.root_linvel[0], off.root_angvel[0], off.joint_vel[0]])
-    return 0, State(_single(at), _single(speed))
+def strands_of(rollout: Rollout, robot: Robot, threads: int = 1) -> list[Strand]:
+    """Return the feedback along a performance that was stored with its gains, and along the ways back to it that were
+    stored with it."""
+    strands, bundle = [Strand(0, feedback_of(rollout))], rollout.bundle
+    if bundle is None:
+        return strands
+    dynamics = Dynamics(robot, threads)
+    frames = bundle.frames.astype(int)
+    ends = np.cumsum(frames)
+    with unreported():
+        for n, (first, end) in enumerate(zip(bundle.first.astype(int), ends)):
+            if bundle.whole[n]:
+                rows, steps = slice(end - frames[n], end), slice(end - frames[n] - n, end - n - 1)
+                strands.append(
+                    _strand(dynamics, rollout, first, bundle.qpos[rows], bundle.qvel[rows], bundle.target[steps])
+                )
+    return strands
 
 
-def _pushed(episode: Episode, rng: np.random.Generator) -> tuple[int, State]:
-    """Return a frame of the episode and its state after a push."""
-    low, high = (round(share * len(episode.targets)) for share in PUSHED)
-    frame = int(rng.integers(low, max(high, low + 1)))
-    linear, angular = events.pushes(rng, 1)
-    speed = episode.qvel[frame].copy()
-    speed[:6] += np.concatenate([linear[0], angular[0]])
-    return frame, State(_single(episode.qpos[frame]), _single(speed))
+def _strand(dynamics: Dynamics, performance: Rollout, first: int, qpos: Array, qvel: Array, target: Array) -> Strand:
+    """Return the feedback along a way back that begins at a frame."""
+    assert performance.value is not None
+    last = first + len(target)
+    end = None
+    if last < len(performance.value):
+        end = performance.value[last].T @ performance.value[last]
+    gains, value = feedback_along(dynamics, qpos, qvel, target, end)
+    return Strand(int(first), blinded(Feedback(qpos[:-1], qvel[:-1], target, gains, value)))
 
 
-def _single(values: Array) -> Array:
-    return values.astype(np.float32).astype(float)
+def _lost(
+    motion: Trajectory, robot: Robot, strands: list[Strand], seed: int, threads: int
+) -> Iterator[tuple[int, State]]:
+    """Yield the frames at which rollouts were pushed last before they were lost, and the states then, in the single
+    precision in which they are stored; of a few rollouts, of one that was not lost where none was."""
+    tried = closed_loop(robot, strands, ROLLOUTS, seed, start=1.0, pushes=True, threads=threads)
+    when = []
+    for qpos in tried.qpos:
+        far = (np.abs(qpos).max(axis=1) > LOST_ANYHOW) | (deviations(qpos, motion, robot) > LOOSELY)
+        when.append(int(far.argmax()) if far.any() else None)
+    lost = [n for n, frame in enumerate(when) if frame is not None] or [0]
+    for n in lost[:AT_A_TIME]:
+        before = tried.pushed[n][: when[n]]
+        frame = int(np.flatnonzero(before)[-1])
+        yield frame, State(*(v[n, frame].astype(np.float32).astype(float) for v in (tried.qpos, tried.qvel)))
+
+
+def _way_back(guide: Guide, episode: Episode, own: Feedback, first: int, state: State) -> tuple[Done, bool]:
+    """Return what is done from a state at a frame on, and whether it came back to the episode or to the end."""
+    reached = [State(*pair) for pair in zip(episode.qpos[:first], episode.qvel[:first])]
+    begun = Done([target.astype(float) for target in episode.targets[:first]], [*reached, state])
+    done = follow_plans(guide, begun, HORIZON, partial(_is_near, own))
+    now = len(done.targets)
+    came_back = now == guide.length - 1 or _is_near(own, now, done.states[-1])
+    if came_back:
+        done, came_back = _led_on(guide, own, done)
+    return Done(done.targets[first:], done.states[first:]), came_back and len(done.targets) > first
+
+
+def _led_on(guide: Guide, own: Feedback, done: Done) -> tuple[Done, bool]:
+    """Go on under the performance's feedback for a while; return also whether that went well."""
+    done = Done([*done.targets], [*done.states])
+    for t in range(len(done.targets), min(len(done.targets) + AFTER, guide.length - 1)):
+        step = guide.dynamics.step(done.states[-1], _aimed(own, t, done.states[-1])[0])
+        if step is None or is_lost(step.after, guide.state(t + 1)):
+            return done, False
+        done.targets.append(step.target)
+        done.states.append(step.after)
+    return done, True
+
+
+def _is_near(own: Feedback, t: int, state: State) -> bool:
+    """Return whether the performance's feedback can take over."""
+    return bool(_aimed(own, t, state)[1] < NEAR)
+
+
+def _aimed(own: Feedback, t: int, state: State) -> tuple[Array, Array]:
+    one, last = np.array([0]), np.array([len(own) - 1])
+    target, cost = aim_along(own, State(state.qpos[None], state.qvel[None]), np.array([t]), one, last)
+    return target[0], cost[0]
+
+
+def _arrays(done: Done) -> tuple[Array, Array, Array]:
+    return np.array([s.qpos for s in done.states]), np.array([s.qvel for s in done.states]), np.array(done.targets)

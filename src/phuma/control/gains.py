@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from phuma.control.cost import CostCfg
@@ -11,7 +14,7 @@ from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
 from phuma.sim import events
 from phuma.sim.coordinates import Coordinates as State
-from phuma.sim.feedback import Feedback, aim
+from phuma.sim.feedback import Strand, Strands
 from phuma.sim.kinematics import Kinematics
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation, unreported
@@ -25,13 +28,17 @@ RANK = 16
 """Number of directions in which deviations cost by far the most; the rest do not help to tell moments apart"""
 
 
-def feedback_along(dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array) -> tuple[Array, Array]:
+def feedback_along(
+    dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array, end: Array | None = None
+) -> tuple[Array, Array]:
     """Return (T - 1, N, 2V) K and (T - 1, R, 2V) L in single precision: the regulator's gains along a performance, for
-    target + K x  with x as of `sim.coordinates.tangent`, and what deviations cost from there on,  |L x|^2."""
+    target + K x  with x as of `sim.coordinates.tangent`, and what deviations cost from there on,  |L x|^2.
+
+    `end` (2V, 2V) is what deviations cost after it, where it is a part of something longer."""
     gains, values = [], []
     with unreported():
         for first in range(0, len(targets), BLOCK):
-            block = regulated_block(dynamics, State(qpos, qvel), targets, COMING_BACK, first)[0]
+            block = regulated_block(dynamics, State(qpos, qvel), targets, COMING_BACK, first, end)[0]
             gains.append(block.gains.astype(np.float32))
             values.append(square_root(block.values[: len(block.gains)], RANK).astype(np.float32))
     return np.concatenate(gains), np.concatenate(values)
@@ -46,31 +53,48 @@ def square_root(matrices: Array, rank: int) -> Array:
     return np.where(rows[:, :, :1] < 0, -rows, rows)
 
 
-def closed_loop(
-    robot: Robot, feedback: Feedback, rollouts: int, seed: int, pushes: bool = False, threads: int = 1
-) -> Array:
-    """Return (E, T, 7 + N) states of rollouts under feedback, from starts off the performance's first state by the
-    paper's whole ranges; with `pushes` robots start on it and are pushed every 1 to 3 s instead.
+class Tried(NamedTuple):
+    """Rollouts under feedback."""
 
-    A rollout that diverges stays where it was.
-    """
-    rng = np.random.default_rng(seed)
+    qpos: Array
+    """(E, T, 7 + N) states; a rollout that diverges stays where it was"""
+    qvel: Array
+    """(E, T - 1, 6 + N) velocities with which each step began, pushes included"""
+    pushed: Array
+    """(E, T - 1) bool: whether a push came before the step; the first state counts as one"""
+
+
+def closed_loop(
+    robot: Robot,
+    strands: Sequence[Strand],
+    rollouts: int,
+    seed: int,
+    start: float = 0.0,
+    pushes: bool = False,
+    threads: int = 1,
+) -> Tried:
+    """Return rollouts under feedback, from starts off the performance's first state by `start` times the paper's
+    ranges, and with the paper's pushes every 1 to 3 s where they are asked for."""
+    rng, first, feedback = np.random.default_rng(seed), strands[0].feedback, Strands([strands])
     simulation = MujocoSimulation(robot, rollouts, SUBSTEPS, threads)
-    first = np.tile(feedback.qpos[0], (rollouts, 1)), np.tile(feedback.qvel[0], (rollouts, 1))
-    simulation.restore(*first)
-    if not pushes:
-        start = Kinematics(robot).of_coordinates(State(*first))
-        simulation.reset(np.arange(rollouts), events.perturbed(rng, start, 1.0, robot.lower, robot.upper))
-    path, wait = [simulation.qpos.copy()], events.push_waits(rng, rollouts)
-    begin, end = np.zeros(rollouts, dtype=int), np.full(rollouts, len(feedback) - 1)
-    for t in range(len(feedback)):
+    begin = State(np.tile(first.qpos[0], (rollouts, 1)), np.tile(first.qvel[0], (rollouts, 1)))
+    simulation.restore(*begin)
+    if start:
+        state = Kinematics(robot).of_coordinates(begin)
+        simulation.reset(np.arange(rollouts), events.perturbed(rng, state, start, robot.lower, robot.upper))
+    qpos, qvel, pushed, wait = [simulation.qpos.copy()], [], [], events.push_waits(rng, rollouts)
+    own = np.zeros(rollouts, dtype=int)
+    for t in range(len(first)):
+        due = np.full(rollouts, t == 0)
         if pushes:
             wait -= 1 / CONTROL_RATE
-            due = wait <= 0
-            simulation.push(*(push * due[:, None] for push in events.pushes(rng, rollouts)))
-            wait[due] = events.push_waits(rng, int(due.sum()))
-        now = State(simulation.qpos, simulation.qvel)
-        simulation.step(aim(feedback, now, np.full(rollouts, t), begin, end)[0])
-        path.append(simulation.qpos.copy())
+            now = wait <= 0
+            simulation.push(*(push * now[:, None] for push in events.pushes(rng, rollouts)))
+            wait[now] = events.push_waits(rng, int(now.sum()))
+            due |= now
+        pushed.append(due)
+        qvel.append(simulation.qvel.copy())
+        simulation.step(feedback.aim(State(simulation.qpos, simulation.qvel), own, own + t)[0])
+        qpos.append(simulation.qpos.copy())
     simulation.close()
-    return np.stack(path, axis=1)
+    return Tried(*(np.stack(values, axis=1) for values in (qpos, qvel, pushed)))

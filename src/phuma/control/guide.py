@@ -66,11 +66,12 @@ class Guide:
 
 
 def regulated_block(
-    dynamics: Dynamics, states: State, targets: Array, cfg: CostCfg, first: int
+    dynamics: Dynamics, states: State, targets: Array, cfg: CostCfg, first: int, end: Array | None = None
 ) -> tuple[Regulator, Array]:
     """Return the regulator of the block that begins at a frame, and the costs of its frames.
 
-    The states (T, ...) are those to be linear about, the targets (T - 1, N) lead from each to the next.
+    The states (T, ...) are those to be linear about, the targets (T - 1, N) lead from each to the next; `end` (2V, 2V)
+    is what deviations cost after the last of them, by default the costs' own weight on the end.
     """
     last = min(first + BLOCK + BEYOND, len(targets))
     costs = deviation_costs(cfg, dynamics.model, dynamics.robot, states.qpos[first : last + 1])
@@ -78,6 +79,7 @@ def regulated_block(
     linear = dynamics.linearise([step for step in steps if step is not None])
     if len(linear) < len(steps):
         raise FloatingPointError("the simulation diverges")
-    found = regulate(linear, costs[:-1], cfg.offset, cfg.end * costs[-1])
+    after = cfg.end * costs[-1] if end is None or last < len(targets) else end
+    found = regulate(linear, costs[:-1], cfg.offset, after)
     kept = min(BLOCK, last - first)
     return Regulator(found.gains[:kept].copy(), found.values[: kept + 1].copy()), costs[: kept + 1].copy()

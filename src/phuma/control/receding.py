@@ -88,9 +88,11 @@ def follow_regulator(guide: Guide, done: Done) -> Done:
     return done
 
 
-def follow_plans(guide: Guide, done: Done, horizon: Horizon) -> Done:
-    """Go on after what is done by plans, to the end or until it is lost."""
-    return _Receding(guide, horizon, done).run()
+def follow_plans(
+    guide: Guide, done: Done, horizon: Horizon, until: Callable[[int, State], bool] = lambda t, state: False
+) -> Done:
+    """Go on after what is done by plans, to the end, until it is lost, or until a state at a frame is good enough."""
+    return _Receding(guide, horizon, done).run(until)
 
 
 def is_lost(state: State, reference: State) -> bool:
@@ -111,9 +113,9 @@ class _Receding:
         self.known: dict[int, tuple[Array, tuple[bytes, ...], tuple[Array, Array]]] = {}
         """By step: deviation and active constraints at which its derivatives were made, and these"""
 
-    def run(self) -> Done:
+    def run(self, until: Callable[[int, State], bool]) -> Done:
         done = self.done
-        while self.now < self.guide.length - 1:
+        while self.now < self.guide.length - 1 and not until(self.now, self.state):
             plan = self._simulate(self._planned)
             if plan is None:
                 break

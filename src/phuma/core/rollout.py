@@ -17,14 +17,15 @@ from phuma.errors import PhumaError
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """M more rollouts of the same motion from states beside it, one after the other in arrays of F frames."""
+    """M more rollouts of the same motion, ways back to it from states beside it, one after the other in arrays of F
+    frames."""
 
     first: Array
     """(M,) the motion's frame that each begins at"""
     frames: Array
     """(M,) number of frames of each; they add up to F"""
     whole: Array
-    """(M,) 1 where the motion's end was reached, else 0"""
+    """(M,) 1 where it came back, or to the motion's end, else 0"""
     qpos: Array
     """(F, 7 + N) root position, root quaternion wxyz, joints"""
     qvel: Array
@@ -43,6 +44,15 @@ class Bundle:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def reordered(self, order: Sequence[int]) -> Bundle:
+        """Return the bundle with its joints in another order."""
+        return replace(
+            self,
+            qpos=self.qpos[:, [*range(7), *(7 + n for n in order)]],
+            qvel=self.qvel[:, [*range(6), *(6 + n for n in order)]],
+            target=self.target[:, [*order]],
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +88,7 @@ class Rollout(Trajectory):
     value: Array | None = None
     """(T - 1, R, 2 (6 + N)) L, so that |L x|^2 is what a deviation x from frame t costs from there on"""
     bundle: Bundle | None = None
-    """More rollouts of the same motion, from states beside it"""
+    """Ways back to it from states beside it"""
     report: Mapping[str, Any] = field(default_factory=dict)
     """Report of how it was made and how good it is, in plain values"""
 
@@ -109,6 +119,7 @@ class Rollout(Trajectory):
             torque=None if self.torque is None else self.torque[:, order],
             gains=None if self.gains is None else self.gains[:, order][:, :, of_state],
             value=None if self.value is None else self.value[:, :, of_state],
+            bundle=None if self.bundle is None else self.bundle.reordered(order),
         )
 
     def _recorded(self) -> dict[str, tuple[int, ...]]:

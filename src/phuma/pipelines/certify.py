@@ -7,13 +7,14 @@ says where the expert lost the motion, and what the motion asks for there.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from phuma.control.bundle import perform_bundle
+from phuma.control.bundle import perform_bundle, strands_of
 from phuma.control.dynamics import SUBSTEPS, Dynamics
 from phuma.control.expert import EFFORTS, Episode, deviations, perform
 from phuma.control.gains import closed_loop, feedback_along
@@ -27,13 +28,14 @@ from phuma.evaluation import judge
 from phuma.evaluation.judging import SUCCESS, THRESHOLDS
 from phuma.robots import Robot, load_robot
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
-from phuma.sim.feedback import Feedback, feedback_of
+from phuma.sim.feedback import Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from phuma.sim.reference import at_control_rate, fault
 
 CLOSE = "success_0.15"
-ROLLOUTS = 32
-"""Number of rollouts from starts off the performance, and as many with pushes, that say how robust it is"""
+ROLLOUTS, UNSEEN = 32, 10**6
+"""Number of rollouts from starts off the performance, and as many with pushes, that say how robust it is, and the seed
+of all these, of which no bundle knows"""
 SAME = 1e-6
 """How far, m or rad, a replay may be from what was found"""
 AT_LIMIT = 0.99
@@ -51,7 +53,8 @@ class CertifyCfg:
     gains: bool = False
     """Store the feedback too, 2.5 MB a clip"""
     bundle: int = 0
-    """Number of performances more, from starts that are off and after pushes, stored beside the first"""
+    """Number of ways back to the performance from starts that are off and after pushes, stored with its feedback; each
+    takes seconds"""
 
     def __post_init__(self) -> None:
         if self.effort not in EFFORTS:
@@ -147,12 +150,13 @@ def _judged(
     if found.loosely:
         gains, value = feedback_along(Dynamics(robot, threads), episode.qpos, episode.qvel, episode.targets)
         with_gains = replace(rollout, gains=gains, value=value)
-        feedback = feedback_of(with_gains)
-        starts, pushes = (_robust(robot, feedback, reference, pushed, threads) for pushed in (False, True))
+        if cfg.bundle:
+            bundle = perform_bundle(reference, robot, episode, with_gains, cfg.bundle, threads)
+            with_gains = replace(with_gains, bundle=bundle)
+        strands = strands_of(with_gains, robot, threads)
+        starts, pushes = (_robust(robot, strands, reference, pushed, threads) for pushed in (False, True))
         found = replace(found, robust_starts=starts, robust_pushes=pushes)
-        rollout = with_gains if cfg.gains else rollout
-    if found.loosely and cfg.bundle:
-        rollout = replace(rollout, bundle=perform_bundle(reference, robot, episode, cfg.bundle, threads=threads))
+        rollout = with_gains if cfg.gains or cfg.bundle else rollout
     return replace(found, performance=replace(rollout, report=found.values))
 
 
@@ -167,9 +171,11 @@ def _check_replay(episode: Episode, robot: Robot) -> None:
     simulation.close()
 
 
-def _robust(robot: Robot, feedback: Feedback, reference: Trajectory, pushes: bool, threads: int) -> float:
-    """Return the percentage of rollouts under feedback that stay within 0.5 m of the motion."""
-    rollouts = closed_loop(robot, feedback, ROLLOUTS, seed=0, pushes=pushes, threads=threads)
+def _robust(robot: Robot, strands: Sequence[Strand], reference: Trajectory, pushes: bool, threads: int) -> float:
+    """Return the percentage of rollouts under feedback, from starts that are off or with pushes, that stay within 0.5 m
+    of the motion."""
+    start = 0.0 if pushes else 1.0
+    rollouts = closed_loop(robot, strands, ROLLOUTS, UNSEEN, start, pushes, threads).qpos
     stayed = [
         np.abs(qpos).max() < LOST_ANYHOW and bool((deviations(qpos, reference, robot) < THRESHOLDS[SUCCESS]).all())
         for qpos in rollouts

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from phuma.control.bundle import strands_of
 from phuma.core.rollout import Rollout
 from phuma.dataset.category import GROUPS
 from phuma.dataset.dataset import Dataset, Entry
@@ -20,7 +22,7 @@ from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import START, roll_out
 from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.sim.events import EventsCfg
-from phuma.sim.feedback import Feedback, feedback_of
+from phuma.sim.feedback import Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
 SPLITS = ("train", "test")
@@ -105,8 +107,8 @@ def performance_in(entry: Entry, robot: Robot) -> Performance | None:
     if not entry.row.get("certified_loosely"):
         return None
 
-    def feedback() -> Feedback:
-        return feedback_of(entry.performance().reordered(robot.joint_names))
+    def feedback() -> list[Strand]:
+        return strands_of(entry.performance().reordered(robot.joint_names), robot, os.cpu_count() or 1)
 
     try:
         return performance_of(entry.performance(), robot, feedback)

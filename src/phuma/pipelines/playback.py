@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from phuma.control.bundle import strands_of
 from phuma.core.rollout import Rollout
 from phuma.errors import ConfigError, PhumaError
 from phuma.evaluation import Score, judge
@@ -21,7 +22,6 @@ from phuma.pipelines.performed import CLOSE, follower
 from phuma.pipelines.recorded_tracks import ERROR
 from phuma.pipelines.scene_building import Piece, show_of, stored_performer
 from phuma.robots import Robot
-from phuma.sim.feedback import feedback_of
 from phuma.sim.feedforward import CERTIFIED
 from phuma.sim.reference import fault
 from phuma.viewer.session import Opened
@@ -115,7 +115,7 @@ class PolicyCollection:
         stored = piece.performance()
         if stored.terminated_at is not None:
             return None
-        return performance_of(stored, self._robot, lambda: feedback_of(stored))
+        return performance_of(stored, self._robot, lambda: strands_of(stored, self._robot))
 
 
 def rollout_show(piece: Piece, rollout: Rollout, robot: Robot) -> Show:

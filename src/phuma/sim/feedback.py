@@ -7,6 +7,9 @@ was pushed sets its feet down early or late, and then it is nearest to another m
 
 with |L_k x_k|^2, what the deviation will cost. Without that choice half as many robots come back, of walks a quarter.
 Where the robot stands on the floor is left out of x: no sensor says it, and chasing a place throws robots over.
+
+A performance may have ways back to it from states beside it, along which there is feedback too; then the one is taken
+from which the deviation costs least.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ BY_THE_CLOCK = 5.0
 
 
 class Feedback(NamedTuple):
-    """Feedback along S control steps, of one performance or of several in a row."""
+    """Feedback along S control steps of one performance, or of several in a row."""
 
     qpos: Array
     """(S, 7 + N) states from which each step begins"""
@@ -51,15 +54,78 @@ def feedback_of(rollout: Rollout) -> Feedback:
     assert target is not None
     assert gains is not None
     assert value is not None
-    blind = np.ones(gains.shape[-1])
-    blind[:2] = 0.0
-    half = np.clip(blind * gains, -6e4, 6e4).astype(np.float16)
-    return Feedback(rollout.qpos[:-1], velocity[:-1], target, half, (blind * value).astype(np.float32))
+    return blinded(Feedback(rollout.qpos[:-1], velocity[:-1], target, gains, value))
 
 
-def in_a_row(parts: Sequence[Feedback]) -> Feedback:
-    """Return several feedbacks as one."""
-    return Feedback(*(np.concatenate(each) for each in zip(*parts)))
+def blinded(feedback: Feedback) -> Feedback:
+    """Return feedback that does not know where on the floor the robot stands, gains in half precision."""
+    sees = np.ones(feedback.gains.shape[-1])
+    sees[:2] = 0.0
+    half = np.clip(sees * feedback.gains, -6e4, 6e4).astype(np.float16)
+    value = (sees * feedback.value).astype(np.float32)
+    return Feedback(feedback.qpos, feedback.qvel, feedback.target, half, value)
+
+
+class Strand(NamedTuple):
+    """Feedback along a performance of a motion, or along a way back to it."""
+
+    begin: int
+    """Control step of the motion at which it begins; the performance's is 0"""
+    feedback: Feedback
+
+
+class Strands:
+    """Feedback for several motions; each has its performance and, after it, ways back to that."""
+
+    def __init__(self, motions: Sequence[Sequence[Strand]]) -> None:
+        each = [strand for strands in motions for strand in strands]
+        self._feedback = Feedback(*(np.concatenate(part) for part in zip(*(strand.feedback for strand in each))))
+        lengths = np.array([len(strand.feedback) for strand in each])
+        self._first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        self._last = self._first + lengths - 1
+        self._begin = np.array([strand.begin for strand in each])
+        counts = np.array([len(strands) for strands in motions])
+        self._performance = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        self._ways = counts - 1
+
+    def aim(self, state: Coordinates, motion: Array, step: Array) -> tuple[Array, Array]:
+        """Return (E, N) rad, what the joints' controllers of E environments should aim at, and (E,) what their
+        deviations will cost, at steps (E,) of motions (E,)."""
+        own = self._performance[motion]
+        target, cost = self._along(own, state, step)
+        rows, way = self._nearest_way(state, motion, step)
+        if len(rows):
+            other, price = self._along(way, Coordinates(state.qpos[rows], state.qvel[rows]), step[rows])
+            better = price < cost[rows]
+            target[rows[better]], cost[rows[better]] = other[better], price[better]
+        return target, cost
+
+    def _along(self, strand: Array, state: Coordinates, step: Array) -> tuple[Array, Array]:
+        first, last = self._first[strand], self._last[strand]
+        return aim(self._feedback, state, first + step - self._begin[strand], first, last)
+
+    def _nearest_way(self, state: Coordinates, motion: Array, step: Array) -> tuple[Array, Array]:
+        """Return the environments that have a way back at this step of their motions, and of each the one that costs
+        least by the clock."""
+        number = np.arange(int(self._ways.max(initial=0)))
+        strand = np.minimum(self._performance[motion][:, None] + 1 + number, len(self._begin) - 1)
+        row = self._first[strand] + step[:, None] - self._begin[strand]
+        there = (number < self._ways[motion][:, None]) & (row >= self._first[strand]) & (row <= self._last[strand])
+        environment, column = np.nonzero(there)
+        at = row[environment, column]
+        x = tangent(
+            Coordinates(state.qpos[environment], state.qvel[environment]),
+            Coordinates(self._feedback.qpos[at], self._feedback.qvel[at]),
+        ).astype(np.float32)
+        cost = np.full(there.shape, np.inf)
+        cost[environment, column] = price(self._feedback.value[at], x)
+        rows = np.flatnonzero(there.any(axis=1))
+        return rows, strand[rows, cost[rows].argmin(axis=1)] if len(rows) else rows
+
+
+def price(value: Array, x: Array) -> Array:
+    """Return (...) what deviations (..., 2V) cost,  |L x|^2."""
+    return (np.matmul(value, x[..., None])[..., 0] ** 2).sum(-1)
 
 
 def aim(feedback: Feedback, state: Coordinates, step: Array, first: Array, last: Array) -> tuple[Array, Array]:
@@ -71,7 +137,7 @@ def aim(feedback: Feedback, state: Coordinates, step: Array, first: Array, last:
     near = np.clip(step[:, None] + np.arange(-AWAY, AWAY + 1), first[:, None], last[:, None])
     there = Coordinates(feedback.qpos[near], feedback.qvel[near])
     x = tangent(Coordinates(state.qpos[:, None], state.qvel[:, None]), there).astype(np.float32)
-    cost = (np.matmul(feedback.value[near], x[..., None])[..., 0] ** 2).sum(-1)
+    cost = price(feedback.value[near], x)
     rows = np.arange(len(step))
     best = (cost + BY_THE_CLOCK * (near - step[:, None]) ** 2).argmin(axis=1)
     chosen = near[rows, best]

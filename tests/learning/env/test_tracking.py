@@ -413,3 +413,44 @@ def test_other_motions_begin_anew(track, g1):
     assert env.age.tolist() == [0, 0, 0]
     np.testing.assert_array_equal(env.observe()["proprioception"][:, :N], 0)
     np.testing.assert_allclose(env.state.joint_pos, motions.state.joint_pos[np.full(3, 7)], atol=1e-6)
+
+
+REMEMBERING = beyondmimic.task(EnvironmentCfg(differences=True, history=3))
+
+
+def test_a_history_is_what_was_observed_in_the_last_steps(track):
+    """The oldest comes first; where an episode begins, its first observation stands for what came before it."""
+    env, plain = (
+        track(frames=(10, 60, 163), cfg=EventsCfg(noise=1.0), task=task)
+        for task in (REMEMBERING, beyondmimic.task(EnvironmentCfg(differences=True)))
+    )
+    plain.rng.bit_generator.state = env.rng.bit_generator.state
+    env.use(env.references, env.draw, env.on_step)
+    plain.use(plain.references, plain.draw, plain.on_step)
+    plain.observe()  # as the one with a history does when it begins
+    seen, began = [], []
+    for t in range(7):
+        step = [each.step(any_actions(each, t)) if t else None for each in (env, plain)]
+        observation, present = (each.observe() if s is None else s.observation for each, s in zip((env, plain), step))
+        seen.append(present["difference"])
+        began.append(env.age == 0)
+        history = observation["difference"]
+        assert history.shape == (3, 3, seen[0].shape[1])
+        for e in range(3):
+            first = max(n for n in range(t + 1) if began[n][e])
+            for k in range(3):
+                np.testing.assert_array_equal(history[e, k], seen[max(first, t - 2 + k)][e])
+    assert began[4][2], "the last motion ends, and another episode begins"
+
+
+def test_a_history_goes_on_from_a_snapshot(track):
+    env = track(cfg=EventsCfg(noise=1.0), task=REMEMBERING)
+    env.observe()
+    for t in range(3):
+        env.step(any_actions(env, t))
+    stored, state = env.snapshot(), env.rng.bit_generator.state
+    expected = env.step(any_actions(env, 3)).observation
+    again = track(cfg=EventsCfg(noise=1.0), task=REMEMBERING)
+    again.restore(stored)
+    again.rng.bit_generator.state = state
+    same(again.step(any_actions(again, 3)).observation, expected)

@@ -16,7 +16,7 @@ from phuma.learning.motions.references import expand
 from phuma.learning.recipes import beyondmimic
 from phuma.robots.inverse_dynamics import derivatives
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import Feedback
+from phuma.sim.feedback import Feedback, Strand
 from phuma.sim.feedforward import BASES, between
 from phuma.sim.reference import at_control_rate
 from tests.learning.sample_motions import dip, stand
@@ -36,7 +36,7 @@ def made_up(robot, motion, lower: float) -> Performance:
     target = path.joint_pos[:-1] + 0.1
     feedback = Feedback(qpos[:-1], rates.velocity[:-1], target, gains, value)
     states = Coordinates(qpos.astype(np.float32), rates.velocity.astype(np.float32))
-    return Performance(states, target.astype(np.float32), lambda: feedback)
+    return Performance(states, target.astype(np.float32), lambda: [Strand(0, feedback)])
 
 
 @pytest.fixture(scope="module")

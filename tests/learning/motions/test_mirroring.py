@@ -12,7 +12,7 @@ from phuma.learning.motions.library import MotionLibrary, Performance
 from phuma.learning.motions.mirroring import with_images
 from phuma.robots.mirror import mirror_of
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import Feedback, aim
+from phuma.sim.feedback import Feedback, Strand, aim
 from tests.learning.motions.test_experts import made_up
 from tests.learning.sample_motions import dip, stand
 
@@ -21,13 +21,13 @@ from tests.learning.sample_motions import dip, stand
 def library(g1):
     """A motion that leans to one side, performed with gains and costs of all kinds, and one without a performance."""
     rng, plain = np.random.default_rng(0), made_up(g1, dip(g1), 0.01)
-    feedback = plain.feedback()
+    ((_, feedback),) = plain.feedback()
     feedback = Feedback(
         feedback.qpos + 0.01 * rng.normal(size=feedback.qpos.shape), feedback.qvel, feedback.target,
         rng.normal(size=feedback.gains.shape).astype(np.float16), rng.normal(size=feedback.value.shape),
     )  # fmt: skip
     out = MotionLibrary(g1)
-    out.add("down", dip(g1), "squat", Performance(plain.states, plain.target, lambda: feedback))
+    out.add("down", dip(g1), "squat", Performance(plain.states, plain.target, lambda: [Strand(0, feedback)]))
     out.add("bare", stand(g1))
     return out
 
@@ -44,7 +44,7 @@ def test_images_come_after_their_motions(library):
 
 def test_an_experts_image_does_the_image_of_what_it_does(library):
     mirror, both = mirror_of(library.robot), with_images(library)
-    own, image = (both.performances[n].feedback() for n in (0, 2))
+    ((_, own),), ((_, image),) = (both.performances[n].feedback() for n in (0, 2))
     rng, step = np.random.default_rng(1), np.array([5, 20])
     state = Coordinates(
         own.qpos[step] + 0.05 * rng.normal(size=(2, own.qpos.shape[1])),

@@ -47,6 +47,8 @@ class PolicyInfo:
     """Whether the policy observes the coming motion"""
     differences: bool
     """Whether the policy observes how far it is from the reference now"""
+    history: int
+    """Control steps of how far it was from the reference that the policy observes"""
     substeps: int
     """Physics steps per control step in training"""
     algo: str
@@ -69,7 +71,8 @@ class PolicyInfo:
     @property
     def task(self) -> Task:
         """Return the task without what only learning needs."""
-        cfg = EnvironmentCfg(substeps=self.substeps, base=self.base, future=self.future, differences=self.differences)
+        names = ("substeps", "base", "future", "differences", "history")
+        cfg = EnvironmentCfg(**{name: getattr(self, name) for name in names})
         return recipe_named(self.algo).task(self.stage, cfg).acting
 
     @property
@@ -111,7 +114,7 @@ class PolicyInfo:
 def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
     """Return the description from what `as_plain` gave; raises KeyError, TypeError or ValueError where it cannot be."""
     given: dict[str, Any] = {}
-    values = {"differences": False, **values}  # a file of an earlier version does not say it
+    values = {"differences": False, "history": 1, **values}  # a file of an earlier version does not say it
     for f in fields(PolicyInfo):
         value = values[f.name]
         given[f.name] = tuple(value) if isinstance(value, list) else value
@@ -137,8 +140,9 @@ def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
         raise ValueError(f"control_rate is {info.control_rate!r}; {CONTROL_RATE:g} Hz are known here")
     if not isinstance(info.steps, int) or info.steps < 0:
         raise ValueError(f"steps is {info.steps!r}; expected a whole number, 0 or more")
-    if not isinstance(info.substeps, int) or not 1 <= info.substeps <= 100:
-        raise ValueError(f"substeps is {info.substeps!r}; expected a whole number from 1 to 100")
+    for name in ("substeps", "history"):
+        if not isinstance(number := getattr(info, name), int) or not 1 <= number <= 100:
+            raise ValueError(f"{name} is {number!r}; expected a whole number from 1 to 100")
     return info
 
 
@@ -161,6 +165,7 @@ def info_of(
         key_bodies=robot.key_bodies,
         future=cfg.future,
         differences=cfg.differences,
+        history=cfg.history,
         substeps=cfg.substeps,
         algo=algo,
         stage=stage,

@@ -20,6 +20,8 @@ class EnvironmentCfg:
     """Name of what an action is added to: one of `sim.feedforward.BASES`."""
     differences: bool = False
     """Whether the policy observes how far it is from the reference now, where its recipe leaves that open."""
+    history: int = 1
+    """Control steps of how far it was from the reference that the policy observes, where it observes that."""
     future: bool = True
     """Whether the policy observes the coming motion, where its recipe leaves that open."""
     forgiving: bool = True
@@ -35,6 +37,6 @@ class EnvironmentCfg:
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
-        for name in ("environments", "substeps"):
+        for name in ("environments", "substeps", "history"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")

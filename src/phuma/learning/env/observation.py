@@ -16,7 +16,8 @@ from phuma.sim.state import State
 
 Observation = dict[str, Tensor]
 """Observations of E environments by the names of groups. A group of coming frames is (E, frames) rows of the
-references' features, because many environments see the same frames; any other group is (E, width)."""
+references' features, because many environments see the same frames; any other group is (E, width), or (E, history,
+width)."""
 
 
 class RobotSizes(Protocol):
@@ -97,17 +98,22 @@ class ObservationGroup:
     terms: tuple[ObservationTerm, ...]
     coming: ComingFrames | None = None
     """Frames of the reference, for a group that depends on the reference alone."""
+    history: int = 1
+    """Control steps that are observed, the oldest first and the present one last; before there were so many in an
+    episode, its first one stands for those that are missing"""
     noisy: bool = True
     """Whether sensors come between the robot and this group; what a critic or a teacher observes is exact."""
 
     def width(self, robot: RobotSizes) -> int:
-        """Return how many numbers the group has, per frame if it is of coming frames."""
+        """Return how many numbers the group has, per frame if it is of coming frames, per step if it has a history."""
         return sum(term.size(robot) for term in self.terms)
 
     def shape(self, robot: RobotSizes) -> tuple[int, ...]:
         """Return the shape of one environment's observation as a deployed network is given it."""
         width = self.width(robot)
-        return (width,) if self.coming is None else (self.coming.frames, width)
+        if self.coming is not None:
+            return (self.coming.frames, width)
+        return (width,) if self.history == 1 else (self.history, width)
 
     def described(self, robot: RobotSizes) -> dict[str, Any]:
         """Return name, shape and parts in plain values, as a policy's metadata holds them."""
@@ -130,8 +136,8 @@ class Observer:
         self.groups, self._rng, self._noise = tuple(groups), rng, noise
 
     def __call__(self, context: Context) -> Observation:
-        """Return the groups that depend on the environments' states. Noise is drawn in the order of groups and their
-        terms, once for terms of the same reading: it is one sensor."""
+        """Return the groups that depend on the environments' states, at present. Noise is drawn in the order of groups
+        and their terms, once for terms of the same reading: it is one sensor."""
         blurred = bool(self._noise) or context.joint_bias is not None
         clean: dict[ObservationTerm, Tensor] = {}
         sensed: dict[Callable[[Context], Tensor], Tensor] = {}
@@ -148,6 +154,37 @@ class Observer:
                     clean[term] = term.value(context)
             out[group.name] = joined([clean[term] for term in group.terms])
         return out
+
+
+class Histories:
+    """What environments observed in the last control steps, for groups that have a history."""
+
+    def __init__(self, groups: Sequence[ObservationGroup]) -> None:
+        self.lengths = {group.name: group.history for group in groups if group.history > 1}
+        self.seen: dict[str, Tensor] = {}
+        """(E, history, width) what was observed last, by the names of groups"""
+        self._past: dict[str, Tensor] = {}
+
+    def advance(self) -> None:
+        """Let a control step go by: what was observed last is past."""
+        self._past = {name: seen[:, 1:] for name, seen in self.seen.items()}
+
+    def joined(self, observation: Observation, rows: Array, fresh: Array) -> Observation:
+        """Return an observation of environments `rows` at present, together with their past; where `fresh`, an episode
+        begins and there is none."""
+        out = dict(observation)
+        for name, length in self.lengths.items():
+            now = observation[name][:, None]
+            xp = namespace(now)
+            out[name] = xp.concatenate([now] * length, 1)
+            if name in self._past:
+                past = xp.concatenate([self._past[name][rows], now], 1)
+                out[name] = xp.where(like(now, fresh)[:, None, None], out[name], past)
+        return out
+
+    def note(self, observation: Observation) -> None:
+        """Note what all environments observe."""
+        self.seen = {name: observation[name] for name in self.lengths}
 
 
 def joined(parts: Sequence[Tensor]) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like, namespace, to_numpy
 from phuma.learning.env.context import Context, constants_of
-from phuma.learning.env.observation import Observation, Observer
+from phuma.learning.env.observation import Histories, Observation, Observer
 from phuma.learning.env.task import Task
 from phuma.learning.motions.references import References
 from phuma.robots.robot import Robot
@@ -63,7 +63,7 @@ class TrackingEnv:
         self.constants = constants_of(robot, self._example)
         self._zero = self._to(np.zeros(simulation.num_envs, dtype=np.float32))
         self.joint_bias = None if cfg.joint_bias is None else self._to(cfg.joint_bias)
-        self._observer = Observer(task.sensed, rng, cfg.noise)
+        self._observer, self._histories = Observer(task.sensed, rng, cfg.noise), Histories(task.sensed)
         self.use(references, draw, on_step)
 
     def use(
@@ -77,14 +77,19 @@ class TrackingEnv:
         self.wait = events.push_waits(self.rng, count)
         self.action = self._to(np.zeros((count, self.robot.n_joints), dtype=np.float32))
         self._begin(np.arange(count))
+        if self._histories.lengths:
+            self.observe()
 
     def observe(self) -> Observation:
         """Return what all environments observe now."""
-        return self._observe(np.arange(len(self.frame)), self.state)
+        out = self._observe(np.arange(len(self.frame)), self.state)
+        self._histories.note(out)
+        return out
 
     def step(self, action: Tensor) -> Step:
         """Advance all environments by one control step with the actions (E, N)."""
         self._push()
+        self._histories.advance()
         coming = self.frame + 1
         target = self.references.base[coming] + self.constants.action_scale * action
         self.simulation.step(target if self.joint_bias is None else target - self.joint_bias)
@@ -117,12 +122,14 @@ class TrackingEnv:
         """Return the state of every environment and its episode."""
         tensors = {"qpos": self.simulation.qpos, "qvel": self.simulation.qvel, "action": self.action}
         own = {"frame": self.frame, "age": self.age, "wait": self.wait}
-        return {name: to_numpy(value).copy() for name, value in (own | tensors).items()}
+        seen = {f"seen.{name}": value for name, value in self._histories.seen.items()}
+        return {name: to_numpy(value).copy() for name, value in (own | tensors | seen).items()}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Continue from a snapshot."""
         self.frame, self.age, self.wait = (arrays[name].copy() for name in ("frame", "age", "wait"))
         self.action, qpos, qvel = (self._to(arrays[name].copy()) for name in ("action", "qpos", "qvel"))
+        self._histories.seen = {name: self._to(arrays[f"seen.{name}"].copy()) for name in self._histories.lengths}
         self.simulation.restore(qpos, qvel)
         self.state = self.simulation.state()
 
@@ -159,7 +166,7 @@ class TrackingEnv:
             self.constants, references.state[coming], state, self.action[rows], now=references.state[now],
             joint_bias=None if self.joint_bias is None else self.joint_bias[rows],
         )  # fmt: skip
-        out = self._observer(context)
+        out = self._histories.joined(self._observer(context), rows, self.age[rows] == 0)
         for group in self.task.coming:
             assert group.coming is not None
             out[group.name] = self._to(self.references.coming(group.coming, coming))

@@ -13,7 +13,7 @@ from phuma.core.trajectory import Trajectory
 from phuma.errors import PhumaError
 from phuma.robots.robot import Robot
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import Feedback
+from phuma.sim.feedback import Strand
 from phuma.sim.reference import at_control_rate, fault
 
 
@@ -25,11 +25,12 @@ class Performance:
     """States of the T frames of the motion at control rate"""
     target: Array
     """(T - 1, N) rad, what the joints' controllers aimed at from each frame to the next"""
-    feedback: Callable[[], Feedback]
-    """Function that reads the feedback along it, which takes ten times the memory of all else"""
+    feedback: Callable[[], Sequence[Strand]]
+    """Function that reads the feedback along it, and along ways back to it, which takes ten times the memory of all
+    else"""
 
 
-def performance_of(rollout: Rollout, robot: Robot, feedback: Callable[[], Feedback]) -> Performance:
+def performance_of(rollout: Rollout, robot: Robot, feedback: Callable[[], Sequence[Strand]]) -> Performance:
     """Return a performance; one that was recorded without velocities or targets is an error."""
     rollout = rollout.reordered(robot.joint_names)
     if rollout.velocity is None or rollout.target is None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.learning.motions.library import MotionLibrary, Performance
 from phuma.robots.mirror import Mirror, mirror_of
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import Feedback
+from phuma.sim.feedback import Feedback, Strand
 
 
 def with_images(library: MotionLibrary) -> MotionLibrary:
@@ -48,5 +48,5 @@ def _performance(mirror: Mirror, performance: Performance) -> Performance:
     return Performance(states, mirror.joints(performance.target), _read(mirror, performance.feedback))
 
 
-def _read(mirror: Mirror, feedback: Callable[[], Feedback]) -> Callable[[], Feedback]:
-    return lambda: mirrored_feedback(mirror, feedback())
+def _read(mirror: Mirror, feedback: Callable[[], Sequence[Strand]]) -> Callable[[], Sequence[Strand]]:
+    return lambda: [Strand(begin, mirrored_feedback(mirror, own)) for begin, own in feedback()]

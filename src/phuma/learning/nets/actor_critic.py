@@ -20,9 +20,9 @@ class GroupNet(nn.Module):
 
     def __init__(self, groups: Sequence[ObservationGroup], robot: Robot, cfg: NetworkCfg, outputs: int) -> None:
         super().__init__()
-        plain = {group.name: group.width(robot) for group in groups if group.coming is None}
-        self.groups = tuple(plain)
-        self.normalizers = nn.ModuleDict({name: Normalizer(size) for name, size in plain.items()})
+        plain = [group for group in groups if group.coming is None]
+        self.groups = tuple(group.name for group in plain)
+        self.normalizers = nn.ModuleDict({group.name: Normalizer(group.width(robot)) for group in plain})
         self.encoders = nn.ModuleDict(
             {
                 group.name: MotionEncoder(group.coming.frames, group.width(robot), *cfg.encoder)
@@ -30,12 +30,12 @@ class GroupNet(nn.Module):
                 if group.coming is not None
             }
         )
-        inputs = sum(plain.values()) + len(self.encoders) * cfg.encoder[1]
+        inputs = sum(group.history * group.width(robot) for group in plain) + len(self.encoders) * cfg.encoder[1]
         self.layers = mlp([inputs, *cfg.hidden, outputs])
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
         """Return (E, outputs). Where `features` are given, the observation's coming frames are rows of them."""
-        parts = [self.normalizers[name](observation[name]) for name in self.groups]
+        parts = [self.normalizers[name](observation[name]).flatten(1) for name in self.groups]
         for name, encoder in self.encoders.items():
             assert isinstance(encoder, MotionEncoder)
             given = observation[name]

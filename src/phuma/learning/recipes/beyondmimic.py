@@ -67,7 +67,7 @@ TERMINATIONS = (terminations.anchor_height, terminations.anchor_tilt, terminatio
 def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of tracking with BeyondMimic's terms."""
     future = (FUTURE,) if cfg.future else ()
-    goal = (REFERENCE, DIFFERENCE) if cfg.differences else (GOAL,)
+    goal = (REFERENCE, replace(DIFFERENCE, history=cfg.history)) if cfg.differences else (GOAL,)
     rewarded = (*REWARDS, LIMITS[cfg.forgiving])
     return Task((PROPRIOCEPTION, *goal, *future), (CRITIC, *future), (), rewarded, TERMINATIONS, cfg.base)
 

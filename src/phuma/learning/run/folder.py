@@ -40,7 +40,7 @@ class RunInfo:
     def __post_init__(self) -> None:
         for stage, policy in self.policies.items():
             environment = self.cfg.stages[stage].environment
-            for name in ("base", "future", "differences", "substeps"):
+            for name in ("base", "future", "differences", "history", "substeps"):
                 if (own := getattr(policy, name)) != (given := getattr(environment, name)):
                     raise ConfigError(f"{name} is {own!r} of the policy and {given!r} of its learning")
 

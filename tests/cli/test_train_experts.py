@@ -16,15 +16,16 @@ from phuma.dataset.dataset import Dataset
 from phuma.errors import PhumaError
 from phuma.formats.rollout_file import load_rollout, save_rollout
 from phuma.io.inside import inside
-from phuma.learning.algorithms.config import DistillationCfg
+from phuma.learning.algorithms.config import DistillationCfg, FinetuningCfg
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.nets.config import NetworkCfg
-from phuma.learning.recipes.recipe import StageCfg
+from phuma.learning.recipes.recipe import FINETUNED, StageCfg, recipe_named
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import dataset_library, load_policy
 from phuma.pipelines.experts import only_performed
+from phuma.pipelines.train_policy import Budget, train_policy
 from phuma.robots import load_robot
 from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
@@ -104,9 +105,6 @@ def test_a_run_in_two_parts_is_the_run_in_one(capsys, dataset, trained, tmp_path
     halves = tmp_path / "halves"
 
     def learned(out, **how):
-        from phuma.learning.recipes.recipe import recipe_named
-        from phuma.pipelines.train_policy import Budget, train_policy
-
         motions = only_performed(dataset_library(dataset, load_robot("g1"), WHERE, performed=True))
         cfg = None if out.exists() else recipe_named("beyondmimic").settings("tiny", begin="experts")
         train_policy(motions, out, cfg, Budget(4 * STEPS), **how)
@@ -119,6 +117,53 @@ def test_a_run_in_two_parts_is_the_run_in_one(capsys, dataset, trained, tmp_path
     assert one.keys() == other.keys()
     for name in one.keys() - {"seconds"}:
         np.testing.assert_array_equal(one[name], other[name], err_msg=name)
+
+
+def test_a_distilled_policy_is_finetuned_and_never_gets_worse(capsys, monkeypatch, dataset, trained, tmp_path):
+    """PPO goes on from it, and the better of both is the run's: here PPO learns so fast that it unlearns everything."""
+    worse = FinetuningCfg(horizon=4, minibatches=1, learning_rate=0.05, desired_kl=0.0, warmup=0.0, anchor=0.0)
+    remembering = replace(TINY, environment=replace(TINY.environment, history=4))
+    stages = {DISTILLED: remembering, FINETUNED: replace(remembering, algorithm=worse), STAGE: SETTINGS}
+    monkeypatch.setitem(PRESETS, "tiny", stages)
+    motions = only_performed(dataset_library(dataset, load_robot("g1"), WHERE, performed=True))
+    cfg = recipe_named("beyondmimic").settings("tiny", begin=FINETUNED)
+    seen = []
+    budget = Budget(8 * STEPS, shares={DISTILLED: 1.0, FINETUNED: 1.0})
+    data = {"dataset": "g1", "split": "all", "where": WHERE}
+    train_policy(motions, tmp_path / "run", cfg, budget, data, log=lambda now: seen.append(now.stage))
+    assert seen[-1] == FINETUNED
+    folder = RunFolder(tmp_path / "run")
+    assert tuple(folder.info().cfg.stages) == (DISTILLED, FINETUNED)
+    began, ended = folder.load(DISTILLED), folder.load(FINETUNED)
+    if float(ended["best.score"]) > 0:  # else both are worth nothing, and the later one is as good
+        for name in (name for name in began if name.startswith("net.actor.layers")):
+            np.testing.assert_array_equal(began[name], ended[name], err_msg=name)
+    for name in (name for name in ended if name.startswith("best.net.")):
+        np.testing.assert_array_equal(ended[name], ended[name.removeprefix("best.")], err_msg=name)
+    assert run(capsys, "evaluate", tmp_path / "run", dataset, "--split", "all", "--where", WHERE)[0] == 0
+    assert run(capsys, "policy", "export", tmp_path / "run", "--out", tmp_path / "p.onnx")[0] == 0
+    assert run(capsys, "evaluate", tmp_path / "p.onnx", dataset, "--split", "all", "--where", WHERE)[0] == 0
+    info = load_policy(tmp_path / "p.onnx").info
+    assert {"name": "past", "shape": [4, 93]}.items() <= {
+        key: value for each in info.inputs if each["name"] == "past" for key, value in each.items()
+    }.items()
+    words = ("train", dataset, *WORDS, "--minutes", 0.01, "--out", tmp_path / "run", "--resume")
+    code, said, err = run(capsys, *words, "--finetune", 0.01)
+    assert code == 0, err
+    assert "nothing to do" in said
+    code, _, err = run(capsys, *words)
+    assert code != 0
+    assert "was begun with --finetune: give it again" in err
+
+
+def test_finetuning_follows_experts_alone(capsys, dataset, tmp_path):
+    code, _, err = run(capsys, "train", dataset, "--from", "scratch", "--finetune", 1, "--out", tmp_path / "run")
+    assert code != 0
+    assert "--finetune goes on after --from experts; --from scratch is PPO already" in err
+    code, _, err = run(capsys, "train", dataset, "--steps", 10, "--finetune", 1, "--out", tmp_path / "run")
+    assert code != 0
+    assert "--finetune is in minutes" in err
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_distilled_policy_is_a_policy(capsys, dataset, trained, tmp_path):

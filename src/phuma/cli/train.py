@@ -4,7 +4,7 @@ From experts, clips that were not certified yet are certified first, into the da
 the performances, in minutes; from scratch it learns by trial and error, in hours. Clips that cannot be followed are
 left out and named. RUN gets run.json (its settings), checkpoint_STAGE.npz (each minute and at the end) and curves for
 TensorBoard. Ctrl-C ends it with a checkpoint; the same command with --resume continues from there. --minutes and
---steps count for the whole run, without the experts.
+--steps count for the whole run, without the experts and without --finetune.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,17 @@ from phuma.errors import ConfigError
 from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.env.following import punished
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, RunCfg, StageCfg, recipe_named, recipe_names
+from phuma.learning.recipes.recipe import (
+    CPU,
+    EXPERTS,
+    FINETUNED,
+    PAPER,
+    SCRATCH,
+    RunCfg,
+    StageCfg,
+    recipe_named,
+    recipe_names,
+)
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library, exit_code, robot_named
 from phuma.pipelines.experts import certify_missing, only_performed
@@ -83,6 +94,8 @@ def main(argv: Sequence[str]) -> int:
         print(line, flush=True)
     minutes = min(MINUTES, FEW[0] + FEW[1] * len(library)) if taught else MINUTES
     budget = Budget(args.steps, minutes if args.minutes is None and args.steps is None else args.minutes)
+    if FINETUNED in stages:
+        budget = finetuning_budget(budget, args.finetune, stages)
     if args.resume:
         steps, seconds = folder.reached()
         print(resume_line(steps, seconds, budget.used(steps, seconds) >= 1), flush=True)
@@ -152,6 +165,10 @@ def parser() -> argparse.ArgumentParser:
         help=f"{EXPERTS}: distil certified performances; {SCRATCH}: learn by PPO alone (default: {EXPERTS} where the "
         "recipe can)",
     )  # fmt: skip
+    out.add_argument(
+        "--finetune", type=float, metavar="M",
+        help=f"from {EXPERTS}: go on with PPO for so many minutes more; the policy never ends worse than it was",
+    )  # fmt: skip
     new.add_argument("--algo", help=f"the recipe: {', '.join(recipe_names())} (default: {ALGO})")
     new.add_argument("--preset", help=f"{CPU}, {PAPER}: sizes of networks and settings of learning (default: {CPU})")
     new.add_argument(
@@ -177,7 +194,9 @@ def check_numbers(args: argparse.Namespace) -> None:
     """Raise a ConfigError for options that are out of range."""
     if args.minutes is not None and args.steps is not None:
         raise ConfigError("--minutes and --steps: give one of them")
-    for name in ("minutes", "steps"):
+    if args.finetune is not None and args.steps is not None:
+        raise ConfigError("--finetune is in minutes: give --minutes instead of --steps with it")
+    for name in ("minutes", "steps", "finetune"):
         value = getattr(args, name)
         if value is not None and not 0 < value < MOST:
             raise ConfigError(f"--{name} {value:g}; expected more than 0 and less than {MOST:g}")
@@ -211,7 +230,12 @@ def check_device(device: str) -> None:
 
 def configuration(args: argparse.Namespace) -> RunCfg:
     """Return the settings of a new run."""
-    cfg = recipe_named(args.algo or ALGO).settings(args.preset or CPU, args.seed or 0, args.begin)
+    begin = args.begin
+    if args.finetune is not None:
+        if begin not in (None, EXPERTS):
+            raise ConfigError(f"--finetune goes on after --from {EXPERTS}; --from {begin} is PPO already")
+        begin = FINETUNED
+    cfg = recipe_named(args.algo or ALGO).settings(args.preset or CPU, args.seed or 0, begin)
     given: dict[str, Any] = {
         "randomize": args.randomize,
         "base": args.base,
@@ -222,12 +246,24 @@ def configuration(args: argparse.Namespace) -> RunCfg:
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
 
 
+def finetuning_budget(budget: Any, minutes: float, stages: Mapping[str, StageCfg]) -> Any:
+    """Return the budget of a run, a `train_policy.Budget`, with so many minutes more for its last stage."""
+    assert budget.minutes is not None
+    *before, last = stages
+    shares = {name: budget.minutes / len(before) for name in before} | {last: minutes}
+    return replace(budget, minutes=budget.minutes + minutes, shares=shares)
+
+
 def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | None, str]:
     """Return the condition and the split that a run was begun with; options that would make another run of it are an
     error."""
     info = folder.info()
     cfg, where, split = info.cfg, info.last.data.get("where"), info.last.data.get("split") or "train"
-    begin = next((name for name, way in recipe_named(cfg.algo).ways.items() if way == tuple(cfg.stages)), None)
+    way = next((name for name, way in recipe_named(cfg.algo).ways.items() if way == tuple(cfg.stages)), None)
+    begin = EXPERTS if way == FINETUNED else way
+    if (way == FINETUNED) != (args.finetune is not None):
+        told = "was begun with --finetune: give it again" if way == FINETUNED else "was begun without --finetune"
+        raise ConfigError(f"the run in {folder.root} {told}")
     environment = next(iter(cfg.stages.values())).environment
     observations = next(name for name, value in OBSERVATIONS.items() if value == environment.differences)
     own = {
@@ -237,7 +273,7 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
     other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
     if args.preset is not None:
         beside = {name: getattr(environment, name) for name in ("randomize", "future", "base", "differences")}
-        preset = recipe_named(cfg.algo).settings(args.preset, cfg.seed, begin).with_environment(**beside)
+        preset = recipe_named(cfg.algo).settings(args.preset, cfg.seed, way).with_environment(**beside)
         other += ["preset"] * (preset != cfg)
     if other:
         names = ", ".join(f"--{OPTIONS.get(name, name.replace('_', '-'))}" for name in other)

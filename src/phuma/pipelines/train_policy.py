@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from phuma import __version__
+from phuma.core.rotations import Array
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import ERRORS, SHARES
 from phuma.io.lock import locked
+from phuma.learning.algorithms.algorithm import below
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.folder import RunFolder, RunInfo, run_info
@@ -25,6 +27,8 @@ try:
     from torch.utils.tensorboard import SummaryWriter
 
     from phuma.learning.deploy.torch_policy import TorchPolicy, policy_of_run
+    from phuma.learning.nets.actor_critic import Actor
+    from phuma.learning.nets.weights import load_weights, weights_of
     from phuma.learning.run.runner import StageRunner
 except ModuleNotFoundError as e:
     raise missing_extra(e, "training") from None
@@ -37,6 +41,10 @@ EVALUATE_EVERY = 20.0
 EVALUATION_SHARE = 20
 EVALUATED = 32
 """The number of motions that are evaluated, at most; they are spread evenly over the library."""
+ROLLOUTS = 16
+"""The number of rollouts of an evaluation, at least."""
+DISTURBED = {"start": 1.0, "noise": 1.0, "pushes": True}
+"""How a policy is evaluated that is fine-tuned with randomization."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,8 @@ class Budget:
     """Environment steps; None is no limit."""
     minutes: float | None = None
     """Minutes of training; None is no limit."""
+    shares: Mapping[str, float] | None = None
+    """Shares of the stages by their names, in any unit; None for the recipe's"""
 
     def used(self, steps: int, seconds: float) -> float:
         """Return the share of the budget that is used up, by environment steps or seconds."""
@@ -112,17 +122,16 @@ def train_policy(
     if cfg is not None:
         folder.begin(info)  # after the runner is made: what cannot begin leaves no folder behind
     stages = {name: recipe.stages[name] for name in info.cfg.stages}
-    whole = sum(stage.share for stage in stages.values())
+    shares = budget.shares or {name: stage.share for name, stage in stages.items()}
+    whole = sum(shares.values())
     with locked(folder.lock):
-        for name, stage in stages.items():
-            ends += stage.share / whole
+        for name in stages:
+            begins, ends = ends, ends + shares[name] / whole
             later = tuple(stages)[tuple(stages).index(name) + 1 :]
             if any(folder.checkpoint(other).exists() for other in later) or stop():
                 continue  # it is done, or nothing more is to be done
             runner, first = first or _runner(library, folder, info, name, device), None
-            _Training(runner, library, folder, info, log).run(
-                budget, (ends - stage.share / whole, min(ends, 1.0)), stop
-            )
+            _Training(runner, library, folder, info, log).run(budget, (begins, min(ends, 1.0)), stop)
     return folder
 
 
@@ -139,20 +148,49 @@ def _check_data(info: RunInfo, library: MotionLibrary, folder: RunFolder) -> Non
 
 
 def _runner(library: MotionLibrary, folder: RunFolder, info: RunInfo, stage: str, device: str) -> StageRunner:
-    """Return the runner of a stage with its teacher's network, where it has one."""
-    teacher = recipe_named(info.cfg.algo).stages[stage].teacher
-    net = None if teacher in (None, EXPERTS) else policy_of_run(folder, library.robot, teacher).net.to(device)
-    return StageRunner(library, info.cfg, stage, device, teacher=net)
+    """Return the runner of a stage with the networks of earlier stages that it needs."""
+    own = recipe_named(info.cfg.algo).stages[stage]
+
+    def earlier(name: str | None) -> Actor | None:
+        return None if name in (None, EXPERTS) else policy_of_run(folder, library.robot, name).net.to(device)
+
+    return StageRunner(library, info.cfg, stage, device, teacher=earlier(own.teacher), begin=earlier(own.begins_with))
 
 
-def _restore(runner: StageRunner, folder: RunFolder) -> float:
+def _restore(runner: StageRunner, folder: RunFolder, best: Best | None) -> float:
     """Restore the stage's last checkpoint and return the seconds that were spent on the stage."""
     arrays = folder.load(runner.stage)
     try:
         runner.restore(arrays)
+        if best is not None:
+            best.restore(arrays)
         return float(arrays["seconds"])
     except (PhumaError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as e:
         raise ReadError(folder.checkpoint(runner.stage), f"is not of this run: {type(e).__name__} {e}") from None
+
+
+class Best:
+    """The best policy so far of a stage that may not end with a worse one than it began with."""
+
+    def __init__(self) -> None:
+        self.score, self._weights = -1.0, dict[str, Array]()
+
+    def add(self, evaluation: Mapping[str, Any], net: Actor) -> None:
+        """Note what a network is worth."""
+        score = evaluation["success_0.5"] + evaluation["success_0.15"]
+        if score >= self.score:
+            self.score, self._weights = score, weights_of(net)
+
+    def put(self, net: Actor) -> None:
+        """Put the best weights into a network."""
+        load_weights(net, self._weights)
+
+    def snapshot(self) -> dict[str, Array]:
+        return {"best.score": np.array(self.score), **{f"best.{name}": value for name, value in self._weights.items()}}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        own = below(arrays, "best.")
+        self.score, self._weights = float(own.pop("score")), own
 
 
 class _Training:
@@ -169,17 +207,21 @@ class _Training:
         self.runner, self.folder, self.log, self.stage = runner, folder, log, runner.stage
         stage = runner.stage
         begun = folder.checkpoint(stage).exists()
-        self.began = time.monotonic() - (_restore(runner, folder) if begun else 0.0)
-        if not begun:
-            self._save()
+        recipe, environment = recipe_named(info.cfg.algo), runner.cfg.environment
+        self.best = None if recipe.stages[stage].begins_with is None else Best()
+        self.how = DISTURBED if self.best is not None and environment.randomize else {}
+        self.began = time.monotonic() - (_restore(runner, folder, self.best) if begun else 0.0)
         earlier = [folder.spent(name) for name in info.cfg.stages if name != stage]
         self.steps_before, self.seconds_before = (sum(each) for each in zip((0, 0.0), *earlier))
         self.policy = TorchPolicy(self.runner.net, info.policy(stage))
         self.evaluated = library.part(np.linspace(0, len(library) - 1, EVALUATED).round().astype(int))
+        self.episodes = max(1, ROLLOUTS // len(self.evaluated))
         self.evaluation: Mapping[str, Any] | None = None
         self.settling = Settling()
         self.recent = _Recent(self.runner.steps)
         self.curve = f"{stage}/" if len(info.cfg.stages) > 1 else ""
+        if not begun:
+            self._save()
 
     @property
     def seconds(self) -> float:
@@ -198,8 +240,10 @@ class _Training:
             return self.settling.progress(own, self.seconds) if settles else own
 
         with SummaryWriter(str(self.folder.root), purge_step=runner.steps + 1, flush_secs=10) as curves:
+            if self.best is not None and self.best.score < 0:
+                self._evaluate(curves)
             while not stop() and (now := progress()) < 1.0:
-                values = runner.iterate(now)
+                values = runner.iterate(max(now, 0.0))
                 self.recent.add(values)
                 for name, value in values.items():
                     self._curve(curves, name if "/" in name else f"training/{name}", value)
@@ -210,22 +254,28 @@ class _Training:
                     saved = self.seconds
                 if time.monotonic() - self.recent.time >= LOG_EVERY:
                     self._log(curves)
-            self._save()
             if not stop():
                 self._evaluate(curves)
+                if self.best is not None:
+                    self.best.put(runner.net)
+            self._save()
             self._log(curves)
 
     def _curve(self, curves: SummaryWriter, name: str, value: float) -> None:
         curves.add_scalar(f"{self.curve}{name}", value, self.runner.steps)
 
     def _save(self) -> None:
-        self.folder.save(self.stage, self.runner.snapshot() | {"seconds": np.array(self.seconds)})
+        best = {} if self.best is None else self.best.snapshot()
+        self.folder.save(self.stage, self.runner.snapshot() | best | {"seconds": np.array(self.seconds)})
 
     def _evaluate(self, curves: SummaryWriter) -> float:
-        """Evaluate the policy without noise, from first frames; return when to evaluate again."""
+        """Evaluate the policy from first frames, without noise unless it is fine-tuned against that; return when to
+        evaluate again."""
         before = self.seconds
-        total = judge_policy(self.policy, self.evaluated)["total"]
+        total = judge_policy(self.policy, self.evaluated, episodes=self.episodes, **self.how)["total"]
         self.evaluation = total
+        if self.best is not None:
+            self.best.add(total, self.runner.net)
         self.settling.add(total)
         for name in SHARES:
             self._curve(curves, f"tracking/{name}", total[name])

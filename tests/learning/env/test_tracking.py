@@ -415,15 +415,13 @@ def test_other_motions_begin_anew(track, g1):
     np.testing.assert_allclose(env.state.joint_pos, motions.state.joint_pos[np.full(3, 7)], atol=1e-6)
 
 
-REMEMBERING = beyondmimic.task(EnvironmentCfg(differences=True, history=3))
+PRESENT = replace(TASK, actor=(beyondmimic.DIFFERENCE,), critic=())
+REMEMBERING = replace(TASK, actor=(replace(beyondmimic.DIFFERENCE, history=3),), critic=())
 
 
 def test_a_history_is_what_was_observed_in_the_last_steps(track):
     """The oldest comes first; where an episode begins, its first observation stands for what came before it."""
-    env, plain = (
-        track(frames=(10, 60, 163), cfg=EventsCfg(noise=1.0), task=task)
-        for task in (REMEMBERING, beyondmimic.task(EnvironmentCfg(differences=True)))
-    )
+    env, plain = (track(frames=(10, 60, 163), cfg=EventsCfg(noise=1.0), task=task) for task in (REMEMBERING, PRESENT))
     plain.rng.bit_generator.state = env.rng.bit_generator.state
     env.use(env.references, env.draw, env.on_step)
     plain.use(plain.references, plain.draw, plain.on_step)

@@ -87,5 +87,22 @@ class DistillationCfg(AlgorithmCfg):
     """Share of the averaged weights that a step leaves as it is."""
 
 
-ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg)}
+@dataclass(frozen=True)
+class FinetuningCfg(PPOCfg):
+    """Settings of PPO from a distilled policy."""
+
+    name: ClassVar[str] = "finetuning"
+    learning_rate: float = 1e-4
+    desired_kl: float = 0.01
+    clip: float = 0.2
+    entropy: float = 0.0
+    anchor: float = 1.0
+    """Weight of keeping to the teacher's labels at first; it fades to nothing."""
+    tolerance: float = 300.0
+    """Cost of a deviation from the teacher's way at which its labels count half."""
+    warmup: float = 0.05
+    """Share of the training in which the critic learns alone."""
+
+
+ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, FinetuningCfg)}
 """Settings by the algorithm's name, as a run's description has it."""

@@ -90,7 +90,7 @@ class Distillation(Algorithm):
         self.memory.add(observation, label=label, weight=weight)
 
     def update(self, observation: Observation) -> dict[str, float]:
-        cfg, total = self.cfg, 0.0
+        cfg, total, off = self.cfg, 0.0, 0.0
         with torch.no_grad():
             for mine, theirs in zip(self.student.buffers(), self.net.buffers()):
                 mine.copy_(theirs)
@@ -99,16 +99,18 @@ class Distillation(Algorithm):
             batch = self.memory.draw(cfg.batch, self.generator)
             action = self.student.actor(batch.observation, self.net.features)
             loss = imitation_loss(action, batch.fields["label"], batch.fields["weight"])
+            guess = self.student.actor.estimation_loss(batch.observation)
             self.optimizer.zero_grad()
-            loss.backward()
+            (loss + guess).backward()
             torch.nn.utils.clip_grad_norm_(self.parameters, cfg.max_grad_norm)
             self.optimizer.step()
             with torch.no_grad():
                 for mean, own in zip(self.net.actor.parameters(), self.parameters):
                     mean.lerp_(own, 1 - cfg.average)
-            total += loss.item()
+            total, off = total + loss.item(), off + guess.item()
         weight = float(self.storage["weight"].mean())
-        return {"imitation_loss": total / cfg.updates, "trust": weight, "learning_rate": self.rate}
+        means = {"imitation_loss": total / cfg.updates, "estimation_loss": off / cfg.updates}
+        return means | {"trust": weight, "learning_rate": self.rate}
 
     def forget(self) -> None:
         """Forget the samples: other motions are learned from now."""

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from phuma.learning.algorithms.algorithm import Algorithm, Outcome
 from phuma.learning.algorithms.config import PPOCfg
-from phuma.learning.algorithms.storage import Storage
+from phuma.learning.algorithms.storage import Batch, Storage
 from phuma.learning.env.observation import Observation
 from phuma.learning.nets.actor_critic import ActorCritic
 
@@ -66,6 +66,10 @@ class PPO(Algorithm):
     """Proximal policy optimisation. The actor's learning rate follows the change of the policy; that of the critic and
     of the actions' standard deviation stays, as they need no caution."""
 
+    per_joint: tuple[str, ...] = ("action", "mean")
+    numbers: tuple[str, ...] = ("log_likelihood", "reward", "done", "value", "advantage", "target")
+    """Names of what is stored of each control step"""
+
     def __init__(self, net: ActorCritic, cfg: PPOCfg, observation: Observation, generator: torch.Generator) -> None:
         self.net: ActorCritic = net
         self.cfg, self.generator = cfg, generator
@@ -77,11 +81,8 @@ class PPO(Algorithm):
             {"params": [net.log_std], "lr": cfg.critic_rate, "weight_decay": 0.0},
         ]
         self.optimizer = torch.optim.AdamW(groups, weight_decay=cfg.weight_decay, fused=True)
-        joints = (len(net.log_std),)
-        numbers = ("log_likelihood", "reward", "done", "value", "advantage", "target")
-        self.storage = Storage(
-            cfg.horizon, observation, {"action": joints, "mean": joints, **dict.fromkeys(numbers, ())}
-        )
+        joints, numbers = (len(net.log_std),), dict.fromkeys(self.numbers, ())
+        self.storage = Storage(cfg.horizon, observation, {**dict.fromkeys(self.per_joint, joints), **numbers})
 
     @torch.no_grad()
     def act(self, observation: Observation) -> Tensor:
@@ -119,9 +120,8 @@ class PPO(Algorithm):
             surrogate = policy_loss(ratio, own["advantage"], cfg.clip)
             error = ((self.net.value(batch.observation) - own["target"]) ** 2).mean()
             entropy = log_std.sum() + 0.5 * len(log_std) * math.log(2 * math.pi * math.e)
-            loss = surrogate + cfg.value * error - cfg.entropy * entropy
             self.optimizer.zero_grad()
-            loss.backward()
+            (self.actor_loss(surrogate - cfg.entropy * entropy, mean, batch) + cfg.value * error).backward()
             for parameters in (self.actor, self.critic):
                 torch.nn.utils.clip_grad_norm_(parameters, cfg.max_grad_norm)
             self.optimizer.step()
@@ -130,6 +130,10 @@ class PPO(Algorithm):
             batches += 1
         means = {name: value / batches for name, value in sums.items()}
         return means | {"learning_rate": self.rate, "action_std": self.net.log_std.detach().exp().mean().item()}
+
+    def actor_loss(self, loss: Tensor, mean: Tensor, batch: Batch) -> Tensor:
+        """Return what the actor minimises, from PPO's own loss and its mean actions on a batch."""
+        return loss + self.net.actor.estimation_loss(batch.observation)
 
     @torch.no_grad()
     def _judge(self, observation: Observation) -> None:

@@ -48,7 +48,7 @@ class PolicyInfo:
     differences: bool
     """Whether the policy observes how far it is from the reference now"""
     history: int
-    """Control steps of how far it was from the reference that the policy observes"""
+    """Control steps of its past that the policy observes; 1 where it observes the present alone"""
     substeps: int
     """Physics steps per control step in training"""
     algo: str

@@ -21,7 +21,7 @@ class EnvironmentCfg:
     differences: bool = False
     """Whether the policy observes how far it is from the reference now, where its recipe leaves that open."""
     history: int = 1
-    """Control steps of how far it was from the reference that the policy observes, where it observes that."""
+    """Control steps of its past from which the policy estimates its velocity, where its recipe does; 1 for none."""
     future: bool = True
     """Whether the policy observes the coming motion, where its recipe leaves that open."""
     forgiving: bool = True

@@ -40,11 +40,15 @@ class Task:
     terminations: tuple[Termination, ...] = ()
     base: str = "feedforward"
     """Name of what an action is added to; one of `motions.feedforward.BASES`."""
+    estimated: tuple[ObservationGroup, ...] = ()
+    """Groups that no sensor reads and that the policy's network estimates from what it observed in the past."""
 
     @property
     def groups(self) -> tuple[ObservationGroup, ...]:
         """Return all groups, each once."""
-        return tuple({group.name: group for group in (*self.actor, *self.critic, *self.teacher)}.values())
+        return tuple(
+            {group.name: group for group in (*self.actor, *self.critic, *self.estimated, *self.teacher)}.values()
+        )
 
     @property
     def coming(self) -> tuple[ObservationGroup, ...]:
@@ -59,4 +63,4 @@ class Task:
     @property
     def acting(self) -> Task:
         """Return the task of a policy that does not learn: nothing is rewarded, and the actor alone observes."""
-        return replace(self, critic=(), teacher=(), rewards=())
+        return replace(self, critic=(), estimated=(), teacher=(), rewards=())

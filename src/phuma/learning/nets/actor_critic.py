@@ -16,13 +16,31 @@ from phuma.robots.robot import Robot
 
 
 class GroupNet(nn.Module):
-    """A network over groups of an observation: normalized and joined, with encoded coming frames, through layers."""
+    """A network over groups of an observation: normalized and joined, with encoded coming frames, through layers.
 
-    def __init__(self, groups: Sequence[ObservationGroup], robot: Robot, cfg: NetworkCfg, outputs: int) -> None:
+    Groups that have a history are what `estimated` groups, which no sensor reads, are estimated from; the layers are
+    given the estimates instead of them."""
+
+    def __init__(
+        self,
+        groups: Sequence[ObservationGroup],
+        robot: Robot,
+        cfg: NetworkCfg,
+        outputs: int,
+        estimated: Sequence[ObservationGroup] = (),
+    ) -> None:
         super().__init__()
         plain = [group for group in groups if group.coming is None]
-        self.groups = tuple(group.name for group in plain)
+        present = [group for group in plain if group.history == 1]
+        past = [group for group in plain if group.history > 1]
+        assert bool(past) == bool(estimated), "a history and what is estimated from it come together"
+        self.groups, self.past = (tuple(group.name for group in some) for some in (present, past))
+        self.estimated = tuple(group.name for group in estimated)
         self.normalizers = nn.ModuleDict({group.name: Normalizer(group.width(robot)) for group in plain})
+        numbers = sum(group.width(robot) for group in estimated)
+        if past:
+            remembered = sum(group.history * group.width(robot) for group in past)
+            self.estimator = mlp([remembered, *cfg.estimator, numbers])
         self.encoders = nn.ModuleDict(
             {
                 group.name: MotionEncoder(group.coming.frames, group.width(robot), *cfg.encoder)
@@ -30,21 +48,35 @@ class GroupNet(nn.Module):
                 if group.coming is not None
             }
         )
-        inputs = sum(group.history * group.width(robot) for group in plain) + len(self.encoders) * cfg.encoder[1]
+        inputs = sum(group.width(robot) for group in present) + numbers + len(self.encoders) * cfg.encoder[1]
         self.layers = mlp([inputs, *cfg.hidden, outputs])
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
         """Return (E, outputs). Where `features` are given, the observation's coming frames are rows of them."""
-        parts = [self.normalizers[name](observation[name]).flatten(1) for name in self.groups]
+        parts = [self.normalizers[name](observation[name]) for name in self.groups]
+        if self.past:
+            parts.append(self.estimate(observation).detach())
         for name, encoder in self.encoders.items():
             assert isinstance(encoder, MotionEncoder)
             given = observation[name]
             parts.append(encoder(given) if features is None else encoder.shared(features[name], given))
         return self.layers(torch.cat(parts, -1))
 
+    def estimate(self, observation: Observation) -> Tensor:
+        """Return (E, numbers) what no sensor reads, estimated from the past."""
+        past = [self.normalizers[name](observation[name]).flatten(1) for name in self.past]
+        return self.estimator(torch.cat(past, -1))
+
+    def estimation_loss(self, observation: Observation) -> Tensor:
+        """Return the mean of  (estimate - truth)^2;  0 where nothing is estimated."""
+        if not self.past:
+            return torch.zeros(())
+        truth = torch.cat([observation[name] for name in self.estimated], -1)
+        return ((self.estimate(observation) - truth) ** 2).mean()
+
     def see(self, observation: Observation) -> None:
         """Update the normalizers with observations."""
-        for name in self.groups:
+        for name in (*self.groups, *self.past):
             normalizer = self.normalizers[name]
             assert isinstance(normalizer, Normalizer)
             normalizer.update(observation[name])

@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg, PPOCfg
+from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg, FinetuningCfg, PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import rewards, terminations
 from phuma.learning.nets.config import NetworkCfg
-from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, Recipe, Stage, StageCfg
+from phuma.learning.recipes.recipe import CPU, EXPERTS, FINETUNED, PAPER, SCRATCH, Recipe, Stage, StageCfg
 from phuma.robots.robot import Robot
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ PROPRIOCEPTION = ObservationGroup(
 GOAL = ObservationGroup("goal", (obs.reference_joint_pos, obs.reference_joint_vel, obs.anchor_rotation))
 REFERENCE = ObservationGroup("reference", (obs.reference_joint_pos, obs.reference_joint_vel))
 DIFFERENCE = ObservationGroup("difference", (obs.anchor_off, obs.root_angvel_off, obs.joint_pos_off, obs.joint_vel_off))
+PAST = ObservationGroup("past", (*DIFFERENCE.terms, obs.previous_action))
+VELOCITY = ObservationGroup("velocity", (obs.root_linvel,), noisy=False)
 FUTURE = ObservationGroup(
     "future",
     (
@@ -67,9 +69,16 @@ TERMINATIONS = (terminations.anchor_height, terminations.anchor_tilt, terminatio
 def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of tracking with BeyondMimic's terms."""
     future = (FUTURE,) if cfg.future else ()
-    goal = (REFERENCE, replace(DIFFERENCE, history=cfg.history)) if cfg.differences else (GOAL,)
-    rewarded = (*REWARDS, LIMITS[cfg.forgiving])
-    return Task((PROPRIOCEPTION, *goal, *future), (CRITIC, *future), (), rewarded, TERMINATIONS, cfg.base)
+    goal = (REFERENCE, DIFFERENCE) if cfg.differences else (GOAL,)
+    past = (replace(PAST, history=cfg.history),) if cfg.history > 1 else ()
+    return Task(
+        actor=(PROPRIOCEPTION, *goal, *past, *future),
+        critic=(CRITIC, *future),
+        rewards=(*REWARDS, LIMITS[cfg.forgiving]),
+        terminations=TERMINATIONS,
+        base=cfg.base,
+        estimated=(VELOCITY,) if past else (),
+    )
 
 
 def student_task(cfg: EnvironmentCfg) -> Task:
@@ -81,7 +90,7 @@ def network(task: Task, robot: Robot, cfg: NetworkCfg) -> ActorCritic:
     """Return an actor and a critic, each with a motion encoder of its own."""
     from phuma.learning.nets.actor_critic import ActorCritic, GroupNet
 
-    actor = GroupNet(task.actor, robot, cfg, robot.n_joints)
+    actor = GroupNet(task.actor, robot, cfg, robot.n_joints, task.estimated)
     critic = GroupNet(task.critic, robot, cfg, 1)
     return ActorCritic(actor, critic, robot.n_joints, cfg.init_std)
 
@@ -90,7 +99,7 @@ def student_network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
     """Return an actor alone."""
     from phuma.learning.nets.actor_critic import Actor, GroupNet
 
-    return Actor(GroupNet(task.actor, robot, cfg, robot.n_joints))
+    return Actor(GroupNet(task.actor, robot, cfg, robot.n_joints, task.estimated))
 
 
 def distillation(net, cfg: AlgorithmCfg, observation, generator, teacher):
@@ -109,21 +118,35 @@ def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):
     return PPO(net, cfg, observation, generator)
 
 
+def finetuning(net, cfg: AlgorithmCfg, observation, generator, teacher):
+    """Return proximal policy optimisation that is held to experts' labels."""
+    from phuma.learning.algorithms.finetuning import Finetuning
+
+    assert isinstance(cfg, FinetuningCfg)
+    return Finetuning(net, cfg, observation, generator, teacher)
+
+
 STAGE, DISTILLED = "policy", "distilled"
 RECIPE = Recipe(
     name="beyondmimic",
-    about="an MLP that observes itself, the reference and 1.9 s to come; distilled from experts, or PPO",
+    about="an MLP that observes itself, the reference and 1.9 s to come; distilled from experts, or PPO, or both",
     stages={
         DISTILLED: Stage(student_task, student_network, distillation, teacher=EXPERTS),
+        FINETUNED: Stage(task, network, finetuning, teacher=EXPERTS, begins_with=DISTILLED),
         STAGE: Stage(task, network, algorithm),
     },
-    beginnings={EXPERTS: (DISTILLED,), SCRATCH: (STAGE,)},
+    beginnings={EXPERTS: (DISTILLED,), FINETUNED: (DISTILLED, FINETUNED), SCRATCH: (STAGE,)},
     presets={
         CPU: {
             DISTILLED: StageCfg(
                 EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
                 NetworkCfg(),
                 DistillationCfg(),
+            ),
+            FINETUNED: StageCfg(
+                EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
+                NetworkCfg(init_std=0.1),
+                FinetuningCfg(),
             ),
             STAGE: StageCfg(EnvironmentCfg(), NetworkCfg(), PPOCfg()),
         },
@@ -132,6 +155,11 @@ RECIPE = Recipe(
                 EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
                 NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
                 DistillationCfg(horizon=24, batch=8192, memory=2_000_000),
+            ),
+            FINETUNED: StageCfg(
+                EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
+                NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=0.1),
+                FinetuningCfg(horizon=24, minibatches=4),
             ),
             STAGE: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),

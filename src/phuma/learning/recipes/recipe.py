@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 EXPERTS, SCRATCH = "experts", "scratch"
 """What a run begins from: certified performances, or nothing."""
+FINETUNED = "finetuned"
+"""Name of a run that begins from experts and goes on with PPO."""
 CPU, PAPER = "cpu", "paper"
 """Names of presets that every recipe should have."""
 
@@ -87,6 +89,8 @@ class Stage:
     """Share of the run's budget that this stage is given."""
     teacher: str | None = None
     """The earlier stage whose policy labels this one's actions, or EXPERTS."""
+    begins_with: str | None = None
+    """The earlier stage with whose policy this one begins; it never ends with a worse one."""
 
 
 @dataclass(frozen=True)

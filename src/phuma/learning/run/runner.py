@@ -46,7 +46,8 @@ class Diverged(PhumaError):
 class StageRunner:
     """The training of one stage of a run. All of its state, that of the environments too, is in `snapshot`, so that a
     run that continues from one does what it would have done. `teacher` is the network of an earlier stage, if there is
-    one; a stage that learns from experts takes them from the library."""
+    one; a stage that learns from experts takes them from the library. `begin` is the network of an earlier stage whose
+    policy this one begins with."""
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class StageRunner:
         device: str = "cpu",
         threads: int | None = None,
         teacher: Actor | None = None,
+        begin: Actor | None = None,
     ) -> None:
         torch.manual_seed(cfg.seed)
         recipe = recipe_named(cfg.algo)
@@ -79,6 +81,8 @@ class StageRunner:
         self.observation = self._tensors(self.env.observe())
         own = recipe.stages[stage]
         self.net = own.network(self.task, library.robot, self.cfg.network).to(device)
+        if begin is not None:
+            self.net.actor.load_state_dict(begin.actor.state_dict())
         self.net.use(self._features())
         self.teacher = teacher
         labels = self._expert_labels if self.experts else self._labels if teacher else None

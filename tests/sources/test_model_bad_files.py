@@ -63,7 +63,6 @@ def test_joblib_s_own_files_are_read(name: str) -> None:
 @pytest.mark.skipif(int(np.__version__.split(".")[0]) != 2, reason="NumPy pickles its parts under the names of 2")
 def test_files_of_these_tests_are_written_as_joblib_writes_them() -> None:
     assert files.joblib_bytes(sample()) == (DATA / "joblib.pkl").read_bytes()
-    assert files.joblib_bytes(sample(), aligned=False) == (DATA / "joblib_unaligned.pkl").read_bytes()
     packed = (DATA / "joblib_zlib.pkl").read_bytes()
     assert zlib.decompress(files.joblib_bytes(sample(), compress=True)) == zlib.decompress(packed)
 

@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 
 from phuma.body import open_body
 from phuma.cli.curate import curate_sources
+from phuma.cli.retarget import RetargetCfg, retarget_sources
 from phuma.core.human_motion import HumanMotion
 from phuma.curation import CurateCfg
 from phuma.errors import ReadError
@@ -200,6 +201,17 @@ def test_curation_names_every_person_s_clips(tmp_path: Path) -> None:
     assert len(result["clips"]) >= 4
     assert len(set(stored)) == len(stored) == len(list((tmp_path / "out/clips").rglob("*.npz"))) > 0
     assert not result["failed"]
+
+
+def test_retargeting_names_every_person_s_motion(tmp_path: Path) -> None:
+    """Also beside a recording that is called as the second person would be."""
+    pytest.importorskip("mink")
+    files.write_wham(tmp_path / "film.pkl", *(files.everything(walk(1.0, seed)) for seed in (1, 2)))
+    files.write_gvhmr(tmp_path / "film_1.pt", walk(1.0, seed=3))
+    result = retarget_sources([str(tmp_path)], tmp_path / "out", RetargetCfg(method="ik", jobs=1), ReadCfg())
+    stored = sorted(str(p.relative_to(tmp_path / "out/" / tmp_path.name)) for p in (tmp_path / "out").rglob("*.npz"))
+    assert stored == ["film_0.npz", "film_1.npz", "film_1~2.npz"]
+    assert len({row["file"] for row in result["motions"]}) == 3
 
 
 def test_a_folder_of_tram_s_holds_its_tracks_alone(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import os
 import pickle
+import random
 import struct
 import zipfile
 import zlib
@@ -25,12 +25,11 @@ from phuma.io import safe_pickle_classes
 from phuma.io.safe_pickle import as_array, load_pickle
 from phuma.io.torch_file import load_torch
 from phuma.sources import read_all
-from phuma.synth import generate
-from tests.fuzz import changes, damage, fuzzed, only_read_errors
+from tests.fuzz import changes, fuzzed, only_read_errors
 from tests.sources import model_files as files
+from tests.sources.model_attacks import LAYOUTS, MOTION, Evil, content_of, shaken, spoil, store
 
 DATA = Path(__file__).parent / "data"
-MOTION = generate("squat", 1.2, 1, 30.0).motion
 N = len(MOTION)
 
 
@@ -108,29 +107,6 @@ def spoilt(array: Any) -> Any:
     return array
 
 
-def store(layout: str, path: Path, content: Any) -> Path:
-    if layout in ("gvhmr", "gem"):
-        torch.save(content, path)
-    elif layout == "tram":
-        np.save(path.with_suffix(".npy"), content, allow_pickle=True)
-        return path.with_suffix(".npy")
-    else:
-        path.write_bytes(files.joblib_bytes(content, compress=layout == "phalp"))
-    return path
-
-
-def content_of(layout: str) -> Any:
-    seen = files.everything(MOTION)
-    return {
-        "gvhmr": lambda: files.gvhmr_content(MOTION),
-        "gem": lambda: files.gvhmr_content(MOTION, "body_params"),
-        "tram": lambda: files.tram_content(MOTION)[0],
-        "wham": lambda: files.wham_content(seen),
-        "prompthmr": lambda: files.prompthmr_content(seen),
-        "phalp": lambda: files.phalp_content(seen),
-    }[layout]()
-
-
 PICTURE = "_DEMO/film/000003"
 WRONG = [
     ("gvhmr", "smpl_params_global.body_pose", torch.zeros(N, 60), rf"body_pose has shape .*expected \({N}, 63\)"),
@@ -178,17 +154,6 @@ def test_what_is_wrong_with_a_file_is_told(tmp_path: Path, layout: str, name: st
 
 
 # Nothing runs
-
-
-class Evil:
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self):
-        return os.system, (f"touch {self.marker}",)
-
-
-LAYOUTS = ("gvhmr", "gem", "tram", "wham", "prompthmr", "phalp")
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -322,15 +287,12 @@ def test_damaged_files_give_motions_or_a_read_error(tmp_path_factory, layout: st
     only_read_errors(ReadError, lambda: read_all(path))
 
 
-def spoil(data: bytes, layout: str, edits, inside: bool) -> bytes:
-    """Damage to the file, or to what its container holds: the pickle of an archive, the stream that zlib packed."""
-    if inside and layout == "phalp":
-        return zlib.compress(damage(zlib.decompress(data), edits), 1)
-    if inside and layout in ("gvhmr", "gem"):
-        stream = io.BytesIO()
-        with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(stream, "w") as new:
-            for info in old.infolist():
-                content = old.read(info)
-                new.writestr(info.filename, damage(content, edits) if info.filename.endswith(".pkl") else content)
-        return stream.getvalue()
-    return damage(data, edits)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@fuzzed
+@given(seed=st.integers(0, 10**9))
+def test_files_of_odd_values_give_motions_or_a_read_error(tmp_path_factory, layout: str, seed: int) -> None:
+    folder = tmp_path_factory.getbasetemp() / "odd"
+    if not folder.exists():
+        files.write_tram(folder, MOTION)  # the camera
+    path = store(layout, folder / "a", shaken(content_of(layout), random.Random(seed)))
+    only_read_errors(ReadError, lambda: read_all(path))

@@ -259,6 +259,14 @@ def test_a_bomb_of_zlib_is_refused_before_it_unpacks(tmp_path: Path) -> None:
         load_pickle(path)
 
 
+def test_what_unpacks_to_more_than_is_read_is_refused_by_its_size(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("phuma.io.safe_pickle.MAX_BYTES", 30_000)
+    (tmp_path / "a.pkl").write_bytes(joblib := files.joblib_bytes(content_of("phalp"), compress=True))
+    assert len(joblib) < 30_000
+    with pytest.raises(ReadError, match=r"a\.pkl: .*unpacks to more than 30,000 bytes, the most that are read"):
+        load_pickle(tmp_path / "a.pkl")
+
+
 def test_what_is_announced_and_not_there_takes_no_memory(tmp_path: Path) -> None:
     for data in (files.joblib_bytes(sample()), zlib.decompress(files.joblib_bytes(sample(), True))):
         huge = data.replace(b"K\x02K\x03\x86", b"J\xff\xff\x00\x00K\x03\x86")

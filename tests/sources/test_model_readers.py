@@ -12,7 +12,7 @@ import pytest
 pytest.importorskip("torch")
 
 from phuma.body import open_body
-from phuma.cli.curate import curate_sources
+from phuma.cli.curate import curate_sources, summary
 from phuma.cli.retarget import RetargetCfg, retarget_sources
 from phuma.core.human_motion import HumanMotion
 from phuma.curation import CurateCfg
@@ -201,6 +201,7 @@ def test_curation_names_every_person_s_clips(tmp_path: Path) -> None:
     assert len(result["clips"]) >= 4
     assert len(set(stored)) == len(stored) == len(list((tmp_path / "out/clips").rglob("*.npz"))) > 0
     assert not result["failed"]
+    assert "the frame rate of 1 of them is assumed; give the true one with --fps" in summary(result, tmp_path)
 
 
 def test_retargeting_names_every_person_s_motion(tmp_path: Path) -> None:

@@ -149,6 +149,8 @@ def summary(result: dict[str, Any], out: Path) -> str:
     share = f" ({100 * len(kept) / len(clips):.0f} %)" if clips else ""
     recordings = len({c["source"] for c in clips})
     lines = [f"{recordings} recordings, {len(clips)} clips, {len(kept)} kept{share}, {minutes:.1f} minutes"]
+    if guessed := len({c["source"] for c in clips for note in c["notes"] if " Hz assumed" in note}):
+        lines.append(f"Warning: the frame rate of {guessed} of them is assumed; give the true one with --fps")
     why = Counter(reason.partition(":")[0] for c in clips for reason in c["reasons"])
     lines += [f"  {n:5} failed {name} ({CURATION_METRICS[name].label})" for name, n in why.most_common()]
     if failed:

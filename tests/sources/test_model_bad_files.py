@@ -74,15 +74,34 @@ def test_large_arrays_that_nobody_wants_are_passed_over(tmp_path: Path, monkeypa
     content[0]["verts"] = np.zeros((N, 100, 3), np.float32)
     for compress in (False, True):
         (tmp_path / "a.pkl").write_bytes(files.joblib_bytes(content, compress))
-        assert isinstance(load_pickle(tmp_path / "a.pkl")[0]["verts"], safe_pickle_classes.Unread)
+        with pytest.raises(ReadError, match="verts has"):
+            as_array(tmp_path / "a.pkl", "verts", load_pickle(tmp_path / "a.pkl")[0]["verts"])
         assert len(read_all(tmp_path / "a.pkl")) == 1
     parameters = files.gvhmr_content(MOTION)
     torch.save({**parameters, "mesh": torch.zeros(N, 100, 3)}, tmp_path / "a.pt")
-    assert isinstance(load_torch(tmp_path / "a.pt")["mesh"], safe_pickle_classes.Unread)
+    with pytest.raises(ReadError, match="mesh has"):
+        as_array(tmp_path / "a.pt", "mesh", load_torch(tmp_path / "a.pt")["mesh"])
     assert len(read_all(tmp_path / "a.pt")) == 1
     monkeypatch.setattr("phuma.io.torch_file.MAX_ARRAY", 100)
     with pytest.raises(ReadError, match=r"global_orient has [\d,]+ bytes; at most .* are read: cut the recording"):
         read_all(tmp_path / "a.pt")
+
+
+def test_arrays_of_joblib_s_are_read_when_they_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever in the file they lie; what is behind them is read at once."""
+    whole = load_pickle(DATA / "joblib.pkl")[1]
+    monkeypatch.setattr("phuma.io.safe_pickle.READ_LATER", 0)
+    later = load_pickle(DATA / "joblib.pkl")[1]
+    for key in ("pose", "again", "fortran", "empty"):
+        assert isinstance(later[key], safe_pickle_classes.Unread) == (key != "empty")
+        np.testing.assert_array_equal(as_array("a", key, later[key]), whole[key])
+    assert later["text"] == "abc"
+    path = tmp_path / "shrinks.pkl"
+    path.write_bytes((DATA / "joblib.pkl").read_bytes())
+    later = load_pickle(path)[1]
+    path.write_bytes(b"")
+    with pytest.raises(ReadError, match=r"shrinks\.pkl: "):
+        as_array(path, "pose", later["pose"])
 
 
 # What is wrong is told
@@ -246,7 +265,7 @@ def test_names_of_torch_cannot_be_misused(tmp_path: Path, name: str) -> None:
 def test_the_archives_above_are_refused_for_what_they_ask(tmp_path: Path) -> None:
     path = tmp_path / "good.pt"
     path.write_bytes(archive(REBUILD + FLOATS + b"K\x00K\x02K\x02\x86K\x02K\x01\x86\x89NtR."))
-    assert load_torch(path).tolist() == [[0, 0], [0, 0]]
+    assert as_array(path, "a", load_torch(path)).tolist() == [[0, 0], [0, 0]]
 
 
 def test_a_bomb_of_zlib_is_refused_before_it_unpacks(tmp_path: Path) -> None:

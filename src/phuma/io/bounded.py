@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
 import zlib
+from collections.abc import Callable
+from functools import partial
 from typing import IO, Any
 
 from phuma.io.npz import BOMB_BYTES, BOMB_RATIO
@@ -13,10 +16,10 @@ PIECE = 1 << 20
 
 
 class Bounded:
-    """A bounded file refuses to read beyond its end."""
+    """A bounded file refuses to read beyond its end; with its `path`, parts of it can be read later."""
 
-    def __init__(self, f: IO[bytes], size: int) -> None:
-        self._f, self._left = f, size
+    def __init__(self, f: IO[bytes], size: int, path: str | os.PathLike[str] | None = None) -> None:
+        self._f, self._left, self.path = f, size, path
 
     def read(self, n: int) -> bytes:
         """Return the next n bytes, or raise an EOFError."""
@@ -31,6 +34,15 @@ class Bounded:
         if len(data) != n:
             raise EOFError(f"{n:,} bytes wanted, {len(data):,} left")
         return data
+
+    def later(self, n: int) -> Callable[[], bytes] | None:
+        """Pass over the next n bytes and return what reads them; None, and nothing is passed over, without a path."""
+        if self.path is None:
+            return None
+        self._take(n)
+        at = self._f.tell()
+        self._f.seek(n, os.SEEK_CUR)
+        return partial(_read_at, self.path, at, n)
 
     def skip(self, n: int) -> None:
         """Pass over the next n bytes, a piece at a time, or raise an EOFError."""
@@ -47,6 +59,12 @@ class Bounded:
         if n > self._left:
             raise EOFError(f"{n:,} bytes wanted, {self._left:,} left")
         self._left -= n
+
+
+def _read_at(path: str | os.PathLike[str], at: int, n: int) -> bytes:
+    with open(path, "rb") as f:
+        f.seek(at)
+        return Bounded(f, n).read(n)
 
 
 class Inflated(io.RawIOBase):

@@ -17,7 +17,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from phuma.errors import ReadError
 from phuma.io.bounded import Bounded, Inflated, is_deflated
@@ -42,6 +46,7 @@ from phuma.io.safe_pickle_tensors import TORCH, Storage, declared_storage
 
 __all__ = ["as_array", "load_pickle"]
 
+READ_LATER = 1 << 20  # bytes above which an array of joblib's is read when it is wanted
 MAX_DEPTH = 2  # pickles within a pickle
 MAX_STORAGES = 20_000  # of torch's within one pickle
 STORAGE_HEAD = 4096  # bytes of the pickles before a storage's elements
@@ -89,9 +94,7 @@ class _Unpickler(_PythonUnpickler):
     def persistent_load(self, pid: Any) -> Storage:
         if self._storage_of is None:
             raise Refused("a persistent id")
-        storage = self._storage_of(pid)
-        self._charge(len(storage.data or b""))
-        return storage
+        return self._storage_of(pid)
 
     def load_build(self) -> None:
         state = self.stack.pop()
@@ -112,6 +115,9 @@ class _Unpickler(_PythonUnpickler):
         if padded:
             self._source.skip(self._source.read(1)[0])
         size = math.prod(shape) * dtype.itemsize
+        if size > READ_LATER and (data := self._source.later(size)) is not None:
+            load = partial(_late, self._source, data, shape, dtype, fortran)
+            return Unread(shape, dtype, load if size <= MAX_ARRAY else None)
         if size > MAX_ARRAY:
             self._source.skip(size)
             return Unread(shape, dtype)
@@ -132,7 +138,8 @@ class _Unpickler(_PythonUnpickler):
         elements = Bounded(stream, len(data) - stream.tell())
         if int.from_bytes(elements.read(8), "little") != storage.count:
             raise Refused("a storage of torch's of another length than it says")
-        return replace(storage, data=elements.read(storage.count * storage.dtype.itemsize))
+        content = elements.read(storage.count * storage.dtype.itemsize)
+        return replace(storage, read=lambda: content)
 
     def _within(self, source: Bounded, storage_of: StorageOf | None = None) -> _Unpickler:
         if self._depth == MAX_DEPTH:
@@ -183,6 +190,11 @@ class _Unpickler(_PythonUnpickler):
             raise Refused(f"more than {MAX_BYTES:,} bytes")
 
 
+def _late(source: Bounded, data: Callable[[], bytes], shape: tuple[int, ...], dtype: np.dtype, f: bool) -> NDArray[Any]:
+    with reading(source.path or ""):
+        return array_of(data(), shape, dtype, f)
+
+
 for _opcode, _method in {
     pickle.REDUCE: _Unpickler.load_reduce,
     pickle.BUILD: _Unpickler.load_build,
@@ -211,7 +223,7 @@ def load_pickle(path: str | os.PathLike[str], start: int = 0) -> Any:
         f.seek(start)
         if deflated:
             return load_stream(Bounded(io.BufferedReader(Inflated(f, MAX_BYTES)), 2 * MAX_BYTES))
-        return load_stream(Bounded(f, size - start))
+        return load_stream(Bounded(f, size - start, path))
 
 
 def load_stream(source: Bounded, storage_of: StorageOf | None = None) -> Any:

@@ -108,10 +108,12 @@ class JoblibArray(Stub):
 
 
 class Unread(NamedTuple):
-    """This stands for an array that is so large that it was passed over."""
+    """This stands for an array that was passed over: it is read when it is wanted, if it is not too large."""
 
     shape: tuple[int, ...]
     dtype: np.dtype
+    load: Callable[[], NDArray[Any]] | None = None
+    """None where it cannot be read"""
 
 
 def plain(kind: Any) -> np.dtype:
@@ -245,6 +247,8 @@ KNOWN: dict[tuple[str, str], Callable[..., Any]] = {
 
 def as_array(path: str | os.PathLike[str], name: str, value: Any) -> NDArray[Any]:
     """Return a value out of `load_pickle` as a plain array; arrays, chumpy's arrays and sparse matrices can be."""
+    if isinstance(value, Unread) and value.load is not None:
+        value = value.load()
     if isinstance(value, Unread):
         size = math.prod(value.shape) * value.dtype.itemsize
         raise ReadError(

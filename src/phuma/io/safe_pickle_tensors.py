@@ -7,7 +7,9 @@ the container's matter: in a file of the archive that `torch.save` writes, or be
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +36,8 @@ class Storage:
     key: str
     dtype: np.dtype
     count: int
-    data: bytes | None
-    """None where there are too many to be read"""
+    read: Callable[[], bytes] | None
+    """None where there are too many to be read, or they are not known"""
 
 
 def declared_storage(pid: Any) -> Storage:
@@ -48,19 +50,23 @@ def declared_storage(pid: Any) -> Storage:
     return Storage(key, pid[1].dtype, count, None)
 
 
-def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> NDArray[Any] | Unread:
-    """`torch._utils._rebuild_tensor_v2`: a view of a storage, read-only."""
+def _rebuild_tensor(storage: Any, offset: Any, size: Any, stride: Any, *_: Any) -> Unread:
+    """`torch._utils._rebuild_tensor_v2`: a view of a storage, whose elements are read when they are wanted."""
     lengths = isinstance(size, tuple) and isinstance(stride, tuple) and len(size) == len(stride) <= 32
     if not (isinstance(storage, Storage) and lengths and all(is_length(n) for n in (offset, *size, *stride))):
         raise Refused("a tensor of an impossible shape")
     last = offset + sum((n - 1) * s for n, s in zip(size, stride))
     if math.prod(size) * storage.dtype.itemsize > MAX_BYTES or (math.prod(size) and last >= storage.count):
         raise Refused("a tensor that is larger than its storage")
-    if storage.data is None:
-        return Unread(size, storage.dtype)
-    if not math.prod(size):
+    load = None if storage.read is None else partial(_view, storage, offset, size, stride)
+    return Unread(size, storage.dtype, load)
+
+
+def _view(storage: Storage, offset: int, size: tuple[int, ...], stride: tuple[int, ...]) -> NDArray[Any]:
+    """Return a view of a storage's elements, read-only; that it lies within them was checked."""
+    if not math.prod(size) or storage.read is None:
         return np.zeros(size, storage.dtype)
-    elements = np.frombuffer(storage.data, storage.dtype)[offset:]
+    elements = np.frombuffer(storage.read(), storage.dtype, storage.count)[offset:]
     steps = [s * storage.dtype.itemsize for s in stride]
     return np.lib.stride_tricks.as_strided(elements, size, steps, writeable=False)
 

@@ -1,6 +1,6 @@
 """Files of `torch.save` are read here without torch: an archive of one pickle, and a file for each storage.
 
-Nothing in it is executed: see `safe_pickle.py`. Tensors come out as NumPy arrays.
+Nothing in it is executed: see `safe_pickle.py`. Tensors come out as NumPy arrays, read when they are wanted.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import io
 import os
 import zipfile
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from phuma.errors import ReadError
@@ -32,7 +33,7 @@ def is_torch(path: str | os.PathLike[str]) -> bool:
 
 
 def load_torch(path: str | os.PathLike[str]) -> Any:
-    """Return the data of a file of `torch.save`; arrays that are too large to be wanted come as `Unread`."""
+    """Return the data of a file of `torch.save`; tensors come as `Unread`, which `as_array` reads."""
     with reading(path), zipfile.ZipFile(path) as archive:
         info = _pickle_of(archive)
         if info is None:
@@ -40,7 +41,7 @@ def load_torch(path: str | os.PathLike[str]) -> Any:
         size = sum(i.file_size for i in archive.infolist())
         if size > MAX_BYTES:
             raise ReadError(path, f"has {size:,} bytes; torch files of at most {MAX_BYTES:,} are read")
-        return _Archive(archive, info).load()
+        return _Archive(path, archive, info).load()
 
 
 def _pickle_of(archive: zipfile.ZipFile) -> zipfile.ZipInfo | None:
@@ -51,10 +52,10 @@ def _pickle_of(archive: zipfile.ZipFile) -> zipfile.ZipInfo | None:
 
 
 class _Archive:
-    """An archive of `torch.save`: what its pickle names is read once, whoever shares it."""
+    """An archive of `torch.save`: the pickle is read, and later those of its storages that are wanted."""
 
-    def __init__(self, archive: zipfile.ZipFile, pickle: zipfile.ZipInfo) -> None:
-        self._archive, self._pickle = archive, pickle
+    def __init__(self, path: str | os.PathLike[str], archive: zipfile.ZipFile, pickle: zipfile.ZipInfo) -> None:
+        self._path, self._archive, self._pickle = path, archive, pickle
         self._folder = pickle.filename.removesuffix("data.pkl")
         self._storages: dict[str, Storage] = {}
 
@@ -62,23 +63,23 @@ class _Archive:
         """Return what the pickle holds."""
         if self._folder + "byteorder" in self._archive.namelist():
             order = self._archive.getinfo(self._folder + "byteorder")
-            if order.file_size > 16 or self._member(order) != b"little":
+            if order.file_size > 16 or _member(self._archive, order) != b"little":
                 raise Refused("numbers whose last byte comes first")
         if self._pickle.file_size > MAX_PICKLE:
             raise Refused(f"a pickle of {self._pickle.file_size:,} bytes; at most {MAX_PICKLE:,} of it are read")
-        data = self._member(self._pickle)
+        data = _member(self._archive, self._pickle)
         return load_stream(Bounded(io.BytesIO(data), len(data)), self._storage_of)
 
     def _storage_of(self, pid: Any) -> Storage:
         declared = declared_storage(pid)
         if declared.key not in self._storages:
-            self._storages[declared.key] = self._read(declared)
+            self._storages[declared.key] = self._found(declared)
         stored = self._storages[declared.key]
-        if replace(stored, data=None) != declared:
+        if replace(stored, read=None) != declared:
             raise Refused(f"storage {declared.key} in two ways")
         return stored
 
-    def _read(self, declared: Storage) -> Storage:
+    def _found(self, declared: Storage) -> Storage:
         try:
             info = self._archive.getinfo(f"{self._folder}data/{declared.key}")
         except KeyError:
@@ -86,10 +87,21 @@ class _Archive:
         size = declared.count * declared.dtype.itemsize
         if info.file_size != size:
             raise Refused(f"{size:,} bytes of storage {declared.key}, which has {info.file_size:,}")
-        return declared if size > MAX_ARRAY else replace(declared, data=self._member(info))
+        _check_stored(info)
+        return declared if size > MAX_ARRAY else replace(declared, read=partial(_read_later, self._path, info))
 
-    def _member(self, info: zipfile.ZipInfo) -> bytes:
-        # torch never compresses; where nothing is, no small file can unpack to a large one.
-        if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
-            raise Refused(f"{info.filename}, which is compressed")
-        return self._archive.read(info)
+
+def _read_later(path: str | os.PathLike[str], info: zipfile.ZipInfo) -> bytes:
+    with reading(path), zipfile.ZipFile(path) as archive:
+        return _member(archive, info)
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
+    _check_stored(info)
+    return archive.read(info)
+
+
+def _check_stored(info: zipfile.ZipInfo) -> None:
+    # torch never compresses; where nothing is, no small file can unpack to a large one.
+    if info.compress_type != zipfile.ZIP_STORED or info.compress_size != info.file_size:
+        raise Refused(f"{info.filename}, which is compressed")

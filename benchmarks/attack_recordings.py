@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from phuma.errors import ReadError
+from phuma.io import safe_pickle
 from phuma.io.probe import Probe
 from phuma.sources import freemocap, read_all, trc
 from tables import markdown, save
@@ -36,6 +37,7 @@ LONGEST = 10.0
 RUNS = ("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "subprocess.Popen", "os.startfile", "compile",
         "ctypes.dlopen", "socket.connect", "os.remove", "os.rename", "shutil.rmtree")  # fmt: skip
 """Audit events of which none may come from a file"""
+LATER = safe_pickle.READ_LATER
 PARSED = ("freemocap", "trc")
 """Of these the points are asked for, not the body that is fitted to them"""
 HEAD = ("layout", "files", "with a call in them", "read", "refused with a reason", "failed", "slowest [CPU s]")
@@ -109,6 +111,7 @@ def main() -> None:
                 path = store(layout, path, shaken(content_of(layout), dice))
             else:
                 path.write_bytes(spoil(whole[layout][hostile], layout, edits(dice), dice.random() < 0.5))
+            safe_pickle.READ_LATER = dice.choice((0, LATER))  # small files hold no large arrays
             events.clear()
             began = time.process_time()
             outcome = attack(layout, path)

@@ -71,7 +71,7 @@ def npy_pickle_start(path: str | os.PathLike[str]) -> int:
 
 def npz_headers(path: str | os.PathLike[str]) -> dict[str, ArrayHeader]:
     """Return the shapes and types that an `.npz` declares, by name. A zip without arrays gives none."""
-    with _reading(path, "is not a readable .npz file"), zipfile.ZipFile(path) as archive:
+    with _reading(path, "is not a readable archive, as .npz and torch files are"), zipfile.ZipFile(path) as archive:
         return {name: _member_layout(path, archive, name, info).header for name, info in _members(path, archive)}
 
 

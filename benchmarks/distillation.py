@@ -96,7 +96,7 @@ def motion_of(name: str) -> tuple[RobotMotion, str]:
 
 def expert(name: str) -> dict[str, Any]:
     """What came of certifying a clip, made unless it is there."""
-    own = EXPERTS / name.replace(":", "_").replace("/", "_")
+    own = EXPERTS / name.translate(str.maketrans(":/.", "___"))
     about = own.with_suffix(".json")
     if not about.exists():
         EXPERTS.mkdir(parents=True, exist_ok=True)

@@ -55,8 +55,8 @@ RECORDED = (
 """A walk, a run, a jump, a kick, a dance and a reach"""
 ONE_CLIP, EACH_CLIP = 380_000, 30_000
 """Environment steps of a training of one clip, and what each clip of a training of many adds"""
-ROBUST = 600_000
-"""Environment steps of a training that is to be robust"""
+ROBUST, BUNDLE = 600_000, 96
+"""Environment steps of a training that is to be robust, and the number of ways back that it learns from"""
 ROBOT = "g1"
 
 
@@ -74,6 +74,8 @@ class Training:
     """Changes of the environments' settings"""
     algorithm: dict[str, Any] = field(default_factory=dict)
     network: dict[str, Any] = field(default_factory=dict)
+    bundle: int = 0
+    """Number of ways back to each performance"""
     conditions: tuple[str, ...] = ()
     """What it is judged under, too: names of CONDITIONS"""
     episodes: int = 32
@@ -94,15 +96,16 @@ def motion_of(name: str) -> tuple[RobotMotion, str]:
     return retarget(clip, cached_robot(ROBOT)), str(categorise(clip.motion, clip.contact))
 
 
-def expert(name: str) -> dict[str, Any]:
-    """What came of certifying a clip, made unless it is there."""
-    own = EXPERTS / name.translate(str.maketrans(":/.", "___"))
+def expert(asked: tuple[str, int]) -> dict[str, Any]:
+    """What came of certifying a clip, by its name and the number of ways back to it, made unless it is there."""
+    name, bundle = asked
+    own = EXPERTS / (name.translate(str.maketrans(":/.", "___")) + (f"_{bundle}" if bundle else ""))
     about = own.with_suffix(".json")
     if not about.exists():
         EXPERTS.mkdir(parents=True, exist_ok=True)
         began = time.process_time()
         motion, category = motion_of(name)
-        found = certify(motion, cached_robot(ROBOT), gains=True, name=name)
+        found = certify(motion, cached_robot(ROBOT), gains=True, bundle=bundle, name=name)
         save_robot_motion(own.with_suffix(".motion.npz"), motion)
         if found.performance is not None:
             save_rollout(own.with_suffix(".rollout.npz"), found.performance)
@@ -112,11 +115,11 @@ def expert(name: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=2)
-def library(names: tuple[str, ...]) -> tuple[MotionLibrary, float]:
+def library(names: tuple[str, ...], bundle: int = 0) -> tuple[MotionLibrary, float]:
     """The motions with their performances, and the CPU seconds of the experts; what is not certified is left out."""
     robot, out, cpu = cached_robot(ROBOT), MotionLibrary(cached_robot(ROBOT)), 0.0
     for name in names:
-        about = expert(name)
+        about = expert((name, bundle))
         path = Path(about["path"])
         cpu += about["cpu"]
         motion = load_robot_motion(path.with_suffix(".motion.npz"))
@@ -162,7 +165,7 @@ def train(training: Training) -> dict[str, Any]:
     from phuma.learning.run.runner import StageRunner
     from phuma.pipelines.experts import only_performed
 
-    motions, cpu_experts = library(training.clips)
+    motions, cpu_experts = library(training.clips, training.bundle)
     motions = only_performed(motions)
     cfg = recipe_named("beyondmimic").settings(seed=training.seed, begin=FROM_EXPERTS)
     (stage,) = cfg.stages
@@ -228,15 +231,17 @@ def study(name: str, every: int) -> list[Training]:
     if name == "growth":
         return [many(name, f"{count} clips", count) for count in (8, 16, 32, 128, 256)]
     if name == "robust":
-        ways: dict[str, dict[str, Any]] = {
-            "as it is": {},
-            "whole-range starts": {"start": 1.0},
-            "randomized": {"randomize": True},
+        randomized = {"randomize": True, "start": 1.0}
+        ways: dict[str, tuple[dict[str, Any], int]] = {
+            "as it is": ({}, 0),
+            "randomized": (randomized, 0),
+            "and ways back": (randomized, BUNDLE),
+            "and an estimate of velocity": ({**randomized, "history": 10}, BUNDLE),
         }
         return [
             Training(name, f"{kind}, {label}", (f"synth:{kind}:{FIRST}",), 0, ROBUST, environment=change,
-                     conditions=tuple(CONDITIONS))
-            for label, change in ways.items() for kind in ("stand", "walk", "kick", "run")
+                     bundle=bundle, conditions=tuple(CONDITIONS))
+            for label, (change, bundle) in reversed(ways.items()) for kind in ("stand", "walk", "kick", "run")
         ]  # fmt: skip
     if name == "ablation":
         changes: dict[str, dict[str, Any]] = {
@@ -251,6 +256,8 @@ def study(name: str, every: int) -> list[Training]:
             "starts on the motion": {"environment": {"start": 0.0}},
             "whole-range starts": {"environment": {"start": 1.0}},
             "twice the widths": {"network": {"hidden": (512, 256, 128)}},
+            "mirror images": {"environment": {"mirror": True}},
+            "an estimate of velocity": {"environment": {"history": 10}},
         }
         return [many(name, label, 33, seed, **change) for seed in (0, 1) for label, change in changes.items()]
     if name == "cmu":
@@ -273,7 +280,10 @@ def run(names: Sequence[str], workers: int, every: int) -> None:
     for name in names:
         there = {row["key"] for row in results(name)}
         todo = [training for training in study(name, every) if training.key not in there]
-        clips = sorted({clip for training in todo for clip in (*training.clips, *training.unseen)})
+        clips = sorted({
+            (clip, training.bundle * (clip in training.clips))
+            for training in todo for clip in (*training.clips, *training.unseen)
+        })  # fmt: skip
         print(f"{name}: {len(todo)} trainings of {len(clips)} clips", flush=True)
         for _ in map_in_order(expert, clips, workers):
             pass

@@ -1,4 +1,4 @@
-"""The detector finds the people in a picture: BlazePose's, which looks at the whole picture in 224 x 224 pixels."""
+"""The detector finds the people in a picture: BlazePose's, which looks at a square in 224 x 224 pixels."""
 
 from __future__ import annotations
 
@@ -44,12 +44,10 @@ class Detector:
         anchors = len(_anchors())
         self._network = Network(path, SIZE, ((1, anchors, VALUES), (1, anchors, 1)))
 
-    def __call__(self, picture: NDArray[np.uint8]) -> list[Detection]:
-        """Return the people in a picture (H, W, 3), the surest one first."""
-        height, width = picture.shape[:2]
-        whole = Region(width / 2, height / 2, max(width, height))
-        values, logits = self._network(whole.crop(picture, SIZE, -1.0, 1.0, edge=False))
-        return [_in_picture(whole, score, places) for score, places in decode(values, logits)]
+    def __call__(self, picture: NDArray[np.uint8], part: Region) -> list[Detection]:
+        """Return the people in a part of a picture (H, W, 3), the surest one first; beyond the picture it is black."""
+        values, logits = self._network(part.crop(picture, SIZE, -1.0, 1.0, edge=False))
+        return [_in_picture(part, score, places) for score, places in decode(values, logits)]
 
 
 def decode(values: Floats, logits: Floats) -> list[tuple[float, Array]]:
@@ -72,8 +70,8 @@ def decode(values: Floats, logits: Floats) -> list[tuple[float, Array]]:
     return people
 
 
-def _in_picture(whole: Region, score: float, places: Array) -> Detection:
-    px = whole.to_picture(places)
+def _in_picture(part: Region, score: float, places: Array) -> Detection:
+    px = part.to_picture(places)
     return Detection(score, px[:2].reshape(4), px[2:])
 
 

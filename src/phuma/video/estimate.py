@@ -14,7 +14,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, ReadError
 from phuma.video import landmark_cache
-from phuma.video.checks import Finding, checked_film, clock
+from phuma.video.checks import LEAST_SECONDS, Finding, checked_film, clock
 from phuma.video.detector import Detector
 from phuma.video.film import Film, open_film
 from phuma.video.frames import frame_size, frames
@@ -67,10 +67,11 @@ def landmarks_of(
     progress: Progress | None = None,
     say: Callable[[str], object] | None = None,
 ) -> Estimate:
-    """Return the landmarks of one person along a film from `start` to `end` seconds, what is wrong with it, and how it was read.
+    """Return the landmarks of one person along a film, what is wrong with it, and how it was read.
 
-    The largest person is followed, or number `person` from the left. The result is kept in the user's cache by the film's
-    hash, so that a second call takes no time. `say` is told of a download before it begins.
+    The largest person is followed, or number `person` from the left, from `start` to `end` seconds. The result is kept
+    in the user's cache by the film's hash, so that a second call takes no time. `say` is told of a download before it
+    begins.
     """
     if person is not None and person < 1:
         raise ConfigError(f"person {person}; people are counted from 1, from the left")
@@ -88,10 +89,8 @@ def landmarks_of(
     else:
         landmarks, pictures = known
     findings, stretches = checked_film(landmarks, pictures, start)
-    notes = film.notes + _missing(film, start, end, len(landmarks))
-    return Estimate(
-        landmarks, findings, FilmInfo(film, sha256, model, start, stretches, notes, known is not None)
-    )
+    notes = film.notes + _shortness(film, start, end, len(landmarks))
+    return Estimate(landmarks, findings, FilmInfo(film, sha256, model, start, stretches, notes, known is not None))
 
 
 def followed(
@@ -141,7 +140,9 @@ def _times(film: Film, start: float | None, end: float | None) -> tuple[float, f
     """Return a part of a film that is there and not too long, or raise an error."""
     start = start or 0.0
     if start < 0 or (end is not None and end <= start):
-        raise ConfigError(f"start {start:g} s and end {end if end is None else f'{end:g}'} s; expected 0 <= start < end")
+        raise ConfigError(
+            f"start {start:g} s and end {end if end is None else f'{end:g}'} s; expected 0 <= start < end"
+        )
     if film.seconds is not None and start >= film.seconds:
         raise ReadError(film.path, f"is {film.seconds:.1f} s long, so that nothing begins at {start:g} s")
     if end is not None and film.seconds is not None and end >= film.seconds:
@@ -150,19 +151,24 @@ def _times(film: Film, start: float | None, end: float | None) -> tuple[float, f
     if until is not None and until - start > MOST_SECONDS:
         raise ReadError(
             film.path,
-            f"would give {clock(until - start)} to look at, which takes about {clock(2 * (until - start))} of one processor; at most "
+            f"would give {clock(until - start)} to look at, which takes about as long on one processor; at most "
             f"{clock(MOST_SECONDS)} are read at once: choose a part by --start and --end",
         )
     return start, end
 
 
-def _missing(film: Film, start: float, end: float | None, count: int) -> list[str]:
-    """Return a note of a film that ends before it should."""
+def _shortness(film: Film, start: float, end: float | None, count: int) -> list[str]:
+    """Return a note of a film that is too short, or ends before it should."""
     until = film.seconds if end is None else end
     there = start + count / float(film.fps)
+    if there - start < LEAST_SECONDS:
+        told = "there is only one picture" if count == 1 else f"there are only {count} pictures"
+        return [f"{told}, {there - start:.2g} s; motion needs at least {LEAST_SECONDS:g} s"]
     if until is None or until - there <= max(ENDED_EARLY, 0.02 * until):
         return []
-    return [f"it says that it is {until:.1f} s long but ends at {there:.1f} s, as if it was cut off or is damaged there"]
+    return [
+        f"it says that it is {until:.1f} s long but ends at {there:.1f} s, as if it was cut off or is damaged there"
+    ]
 
 
 def _sha256(path: Path) -> str:

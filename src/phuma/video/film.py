@@ -1,12 +1,13 @@
 """A film is a file of moving pictures from anywhere: what it holds is told by its first bytes and by ffmpeg.
 
-Nothing but one file is ever opened for it: formats that name other files or addresses (playlists, scripts) are not among
-those that are recognised, the format is then forced upon ffmpeg, and ffmpeg may use no protocol but files.
+Nothing but one file is ever opened for it: formats that name other files or addresses (playlists, scripts) are not
+among those that are recognised, the format is then forced upon ffmpeg, and ffmpeg may use no protocol but files.
 """
 
 from __future__ import annotations
 
 import math
+import os
 import re
 import subprocess
 from dataclasses import dataclass
@@ -27,7 +28,7 @@ CONTAINERS = {
 }
 """ffmpeg's name of each container that is read, and how it begins"""
 OTHERS = {
-    "a still picture": rb"\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0{4}|II\*\0|MM\0\*|RIFF.{4}WEBP|.{4}ftyp(heic|heix|mif1|avif)",
+    "a still picture": rb"\x89PNG|\xff\xd8\xff|GIF8|BM.{4}\0{4}|RIFF.{4}WEBP|.{4}ftyp(heic|heix|mif1|avif)",
     "a sound recording": rb"ID3|\xff[\xfb\xf3\xf2\xf1\xf9]|RIFF.{4}WAVE|fLaC|.{4}ftypM4A",
     "a playlist, which names other files": rb"\s*(#EXTM3U|ffconcat|file |\[playlist\]|<\?xml.{0,200}<MPD)",
 }
@@ -71,13 +72,17 @@ class Film:
             notes.append(f"its frames come at different intervals; they are taken {float(self.fps):.4g} times a second")
         if self.fps != self.rate:
             every = round(self.rate / self.fps)
-            notes.append(f"it has {float(self.rate):.4g} frames/s; one in {every} is looked at, {float(self.fps):.4g} a second")
+            notes.append(
+                f"it has {float(self.rate):.4g} frames/s; one in {every} is looked at, {float(self.fps):.4g} a second"
+            )
         if self.slower > 1:
-            notes.append(f"it is slow motion: it plays {self.slower:.3g} times slower than it was filmed, and so will the motion")
+            notes.append(
+                f"it is slow motion: it plays {self.slower:.3g} times slower than it was filmed, and so will the motion"
+            )
         return notes
 
 
-def open_film(path: str | Path) -> Film:
+def open_film(path: str | os.PathLike[str]) -> Film:
     """Return what a film holds, or raise an error that says why it cannot be read."""
     path = Path(path)
     container = _container(path)
@@ -145,7 +150,9 @@ def described(path: Path, container: str, told: str) -> Film:
     if not (min(size) >= SIDES[0] and max(size) <= SIDES[1]):
         raise ReadError(path, f"has pictures of {size[0]} x {size[1]} pixels; expected {SIDES[0]} to {SIDES[1]} a side")
     if rate < SLOWEST:
-        raise ReadError(path, f"has {float(rate):.3g} pictures a second, as a slide show; motion needs at least {SLOWEST}")
+        raise ReadError(
+            path, f"has {float(rate):.3g} pictures a second, as a slide show; motion needs at least {SLOWEST}"
+        )
     if rate > 1000:
         raise ReadError(path, f"has {float(rate):.4g} pictures a second; at most 1000 are plausible")
     usual = _number(r"([\d.]+k?) tbr", stream) or rate
@@ -169,7 +176,7 @@ def _size(stream: str, told: str) -> tuple[int, int] | None:
     width, height = int(found[1]), int(found[2])
     if found[3] and int(found[3]) and int(found[4]):
         width = round(width * int(found[3]) / int(found[4]))
-    turn = re.search(r"^\s+displaymatrix: rotation of (-?[\d.]+) degrees", told, re.MULTILINE)
+    turn = re.search(r"^\s+display ?matrix: rotation of (-?[\d.]+) degrees", told, re.MULTILINE | re.IGNORECASE)
     quarter = turn is not None and round(float(turn[1]) / 90) % 2
     return (height, width) if quarter else (width, height)
 

@@ -58,7 +58,9 @@ def frames(film: Film, start: float | None = None, end: float | None = None) -> 
 
 def _command(film: Film, start: float | None, end: float | None, width: int, height: int) -> list[str]:
     fps = film.fps
-    times = (["-ss", f"{start:.6f}"] if start else []) + (["-t", f"{end - (start or 0):.6f}"] if end is not None else [])
+    times = (["-ss", f"{start:.6f}"] if start else []) + (
+        ["-t", f"{end - (start or 0):.6f}"] if end is not None else []
+    )
     filters = f"fps={fps.numerator}/{fps.denominator},scale={width}:{height}:flags=area"
     return [
         ffmpeg(), "-v", "error", *input_options(film.container), "-threads", "2", *times, "-i", f"file:{film.path}",

@@ -32,7 +32,9 @@ class Network:
         given = self._run.get_input_details(), self._run.get_output_details()
         shapes = [tuple(int(n) for n in d["shape"]) for details in given for d in details]
         if shapes != [(1, size, size, 3), *outputs]:
-            raise ReadError(path, f"is another model: its arrays are {shapes}; expected a picture of {size} px and {outputs}")
+            raise ReadError(
+                path, f"is another model: its arrays are {shapes}; expected a picture of {size} px and {outputs}"
+            )
         self._input, *_ = (d["index"] for d in given[0])
         self._outputs = [d["index"] for d in given[1]]
 

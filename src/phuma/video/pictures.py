@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -12,12 +11,10 @@ from phuma.core.rotations import Array
 from phuma.video.camera import flow, small
 from phuma.video.landmarker import Pose
 
-CUT_LEAST = 0.05
-"""Mean change of a picture's blocks from one frame to the next that a cut has at least, black to white being 1"""
-CUT_TIMES = 6.0
-"""How many times larger the change at a cut is than it was usually just before"""
-USUAL = 0.5  # seconds before a frame in which the usual change is measured
-LIKE_NOISE = 0.004  # smallest usual change: below it are noise and the compression of films
+UNLIKE = 0.3
+"""How little the light and dark of two successive pictures go together at a cut, as 1 - correlation: measured at cuts
+within one room 0.47 and more, at flicker of light and jerks of the camera at most 0.15"""
+FLAT = 2.0  # of 255, spread of light and dark below which a picture has no pattern
 FLOW_SECONDS = 0.25
 ROOM = 0.15  # about a person's landmarks, of the larger side of their box: hair, hands, feet, shadow
 
@@ -51,23 +48,18 @@ class PictureWatch:
         self._fps, self._every = fps, max(1, round(FLOW_SECONDS * fps))
         self._rows: list[list[float]] = []
         self._thin: NDArray[np.int16] | None = None
-        self._recent: deque[float] = deque(maxlen=max(2, round(USUAL * fps)))
         self._before: tuple[Array, NDArray[np.bool_]] | None = None
 
     def begins_shot(self, picture: NDArray[np.uint8]) -> bool:
         """Take the next picture (H, W, 3), and return whether it is the first of another shot."""
         step = max(1, max(picture.shape[:2]) // 160)
-        thin = picture[::step, ::step].astype(np.int16)
-        change = np.zeros((1, 1, 3)) if self._thin is None else np.abs(thin - self._thin)
-        blocks = 0.0 if self._thin is None else float(np.abs(_blocks(thin) - _blocks(self._thin)).mean() / 255)
-        usual = max(float(np.median(self._recent)), LIKE_NOISE) if self._recent else np.inf
-        cut = blocks > max(CUT_LEAST, CUT_TIMES * usual)
-        if self._thin is not None:
-            self._recent.append(blocks)
+        thin, before = picture[::step, ::step].astype(np.int16), self._thin
+        cut = before is not None and _unlike(_blocks(before), _blocks(thin)) > UNLIKE
+        change = 0 if before is None else int(np.abs(thin - before).max())
         if cut:
             self._before = None
         self._thin = thin
-        self._rows.append([float(cut), float(change.max()), float(thin.mean()), -1.0, -1.0])
+        self._rows.append([float(cut), float(change), float(thin.mean()), -1.0, -1.0])
         return cut
 
     def person_found(self, picture: NDArray[np.uint8], pose: Pose | None, people: int | None) -> None:
@@ -94,11 +86,20 @@ class PictureWatch:
 
 
 def _blocks(thin: NDArray[np.int16]) -> Array:
-    """Return means over blocks of about a tenth of the picture, whose change tells cuts from motion."""
+    """Return (h, w) the light and dark of a picture, as means over about ten blocks along its longer side."""
     size = max(1, max(thin.shape[:2]) // 10)
     height, width = (max(1, n // size) for n in thin.shape[:2])
     cut = thin[: height * size, : width * size]
-    return cut.reshape(height, -1, width, cut.shape[1] // width, 3).mean(axis=(1, 3))
+    means = cut.reshape(height, -1, width, cut.shape[1] // width, 3).mean(axis=(1, 3, 4))
+    return means - means.mean()
+
+
+def _unlike(before: Array, after: Array) -> float:
+    """Return 1 - correlation of two patterns of light and dark; exposure changes neither."""
+    spreads = before.std(), after.std()
+    if min(spreads) < FLAT:
+        return float(max(spreads) > 2 * FLAT)
+    return 1.0 - float((before * after).mean() / (spreads[0] * spreads[1]))
 
 
 def _box(pose: Pose) -> Array:

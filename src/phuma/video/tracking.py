@@ -1,7 +1,7 @@
 """Tracking follows one person from picture to picture, and counts the others.
 
-The landmarks of one picture say where to look in the next one. The whole picture is searched when the person is lost, and
-once in a while to see who else is there.
+The landmarks of one picture say where to look in the next one. The whole picture is searched when the person is lost,
+and once in a while to see who else is there.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class Tracker:
 class SteadyRegion:
     """A filter of the two points that make the next region: still when the person is, quick when the person moves.
 
-    It is mediapipe's "one euro" filter, whose cut-off rises with speed. The networks see even half a pixel, so that a region that
-    trembles makes landmarks tremble.
+    It is mediapipe's "one euro" filter, whose cut-off rises with speed. The networks see even half a pixel, so that
+    a region that trembles makes landmarks tremble.
     """
 
     def __init__(self, fps: float) -> None:

@@ -43,7 +43,10 @@ class Package:
 
 
 WHEEL = Package(
-    "mediapipe-0.10.21-cp311-cp311-manylinux_2_28_x86_64.whl", 36, "https://pypi.org/project/mediapipe/0.10.21/#files", PIP
+    "mediapipe-0.10.21-cp311-cp311-manylinux_2_28_x86_64.whl",
+    36,
+    "https://pypi.org/project/mediapipe/0.10.21/#files",
+    PIP,
 )
 TARBALL = Package(
     "mediapipe-pose-0.5.1675469404.tgz", 41,

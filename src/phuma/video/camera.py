@@ -65,7 +65,7 @@ def _tile_shifts(before: Array, after: Array, seen: NDArray[np.bool_]) -> Array:
         cut = values[: height * TILE, : width * TILE].reshape(height, TILE, width, TILE)
         return cut.swapaxes(1, 2).reshape(height * width, -1)
 
-    x, y, d = tiles(along), tiles(down), tiles(change)
+    x, y, d = (tiles(np.asarray(values)) for values in (along, down, change))
     xx, xy, yy = (x * x).sum(1), (x * y).sum(1), (y * y).sum(1)
     weakest = (xx + yy) / 2 - np.sqrt(((xx - yy) / 2) ** 2 + xy**2)  # the smaller eigenvalue: slopes in all directions
     good = tiles(seen).all(axis=1) & (weakest > TILE**2 * TEXTURE**2 / 4)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from phuma.core.rotations import Array
 from phuma.errors import ReadError, missing_extra
 
 Floats = NDArray[np.float32]
@@ -68,6 +69,6 @@ def _quiet() -> Iterator[None]:
         os.close(nowhere)
 
 
-def sigmoid(x: Floats) -> Floats:
+def sigmoid(x: Array) -> Array:
     """Return 1 / (1 + exp(-x)) of each value, for large ones too."""
     return 1.0 / (1.0 + np.exp(-np.clip(x, -50.0, 50.0)))

@@ -39,8 +39,8 @@ class Region:
         """Return (pixels, pixels, 3) the region of a picture (H, W, 3), with 0 to 255 as `low` to `high`.
 
         Beyond the picture its outermost pixels go on if `edge` is given; otherwise it is black. As in mediapipe,
-        samples lie at the upper left corners of their cells and are rounded as OpenCV does: half a pixel of the crop, or black
-        instead of the edge, moves landmarks by a centimetre.
+        samples lie at the upper left corners of their cells and are rounded as OpenCV does: half a pixel of the crop,
+        or black instead of the edge, moves landmarks by a centimetre.
         """
         out = np.empty((pixels, pixels, 3), np.float32)
         start, (along, down) = self.to_picture(np.zeros(2)), self.axes * self.size / pixels

@@ -42,11 +42,12 @@ class Landmarker:
     """A landmarker is made from its model file, and finds the landmarks in one region at a time."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._network = Network(path, SIZE, OUTPUTS)
+        self.network = Network(path, SIZE, OUTPUTS)
+        """Takes a crop, and returns what `decode` understands"""
 
     def __call__(self, picture: NDArray[np.uint8], region: Region) -> Pose:
         """Return what is seen in a region of a picture (H, W, 3)."""
-        points, presence, _, maps, world = self._network(region.crop(picture, SIZE, 0.0, 1.0, edge=True))
+        points, presence, _, maps, world = self.network(region.crop(picture, SIZE, 0.0, 1.0, edge=True))
         return decode(points, presence, maps, world, region)
 
 

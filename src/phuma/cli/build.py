@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.options import add_options, add_ray_option, command_parser, from_options
 from phuma.cli.table import harmless
 from phuma.curation import CurateCfg
 from phuma.dataset.builder import Progress, Runner
@@ -27,8 +27,6 @@ from phuma.robots import cached_robot
 from phuma.runtime.process_pool import WorkerLimits
 from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg
-
-HERE = ""  # stands for --ray without an address
 
 
 def main(argv: Sequence[str]) -> int:
@@ -50,11 +48,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
-    parser.add_argument(
-        "--ray", nargs="?", const=HERE, metavar="ADDRESS",
-        help="run the work on Ray: on the cluster at ADDRESS (`auto`: the one this machine belongs to), or without "
-        "ADDRESS on a Ray of its own; all machines need this phuma and see SRC and DIR under the same names",
-    )  # fmt: skip
+    add_ray_option(parser, "run the work")
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
     args = parser.parse_args(argv)
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)

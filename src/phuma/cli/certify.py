@@ -19,7 +19,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
-from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.options import add_options, add_ray_option, command_parser, from_options
 from phuma.cli.progress import progress_bar
 from phuma.cli.render import add_filming, film_performers, size_of
 from phuma.cli.table import harmless
@@ -41,7 +41,6 @@ from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg, find_recordings
 
 RESULT = "certify.json"
-HERE = ""  # stands for --ray without an address
 SHOWN = 20
 
 
@@ -66,10 +65,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--jobs", type=int, metavar="N", help="number of worker processes (default: one for each processor)"
     )
-    parser.add_argument(
-        "--ray", nargs="?", const=HERE, metavar="ADDRESS",
-        help="of a dataset, run the work on Ray, as `phuma build --ray` does",
-    )  # fmt: skip
+    add_ray_option(parser, "of a dataset, run the work")
     parser.add_argument(
         "--out",
         type=Path,

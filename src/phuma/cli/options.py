@@ -82,6 +82,15 @@ def split_values(words: Sequence[str], valid: Sequence[str], what: str) -> list[
     return values
 
 
+def add_ray_option(parser: argparse.ArgumentParser, work: str) -> None:
+    """Add --ray, on which some work runs; without an address its value is empty."""
+    parser.add_argument(
+        "--ray", nargs="?", const="", metavar="ADDRESS",
+        help=f"{work} on Ray: on the cluster at ADDRESS (`auto`: the one this machine belongs to), or without ADDRESS "
+        "on a Ray of its own; all machines need this phuma and see all folders under the same names",
+    )  # fmt: skip
+
+
 def command_parser(name: str, module: Any) -> argparse.ArgumentParser:
     """Return a parser whose description is the command module's docstring."""
     return argparse.ArgumentParser(

@@ -19,8 +19,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from phuma.cli.certify import HERE, Bar, limited_runner
-from phuma.cli.options import command_parser
+from phuma.cli.certify import Bar, limited_runner
+from phuma.cli.options import add_ray_option, command_parser
 from phuma.cli.table import harmless
 from phuma.cli.training_table import Table, clock, stopping
 from phuma.dataset.dataset import Dataset
@@ -90,7 +90,7 @@ def main(argv: Sequence[str]) -> int:
     library = dataset_library(dataset, robot, where, own_split, reading_bar, performed)
     if taught:
         library = only_performed(library)
-    for line in [*described(library), *advice(dataset.description.config), *warnings(library, algo, stages)]:
+    for line in [*described(library), *advice(dataset.description.config), *penalty_notes(library, algo, stages)]:
         print(line, flush=True)
     minutes = min(MINUTES, FEW[0] + FEW[1] * len(library)) if taught else MINUTES
     budget = Budget(args.steps, minutes if args.minutes is None and args.steps is None else args.minutes)
@@ -154,9 +154,7 @@ def parser() -> argparse.ArgumentParser:
         help="environment steps to train, instead of --minutes; rounded up to whole updates",
     )  # fmt: skip
     out.add_argument("--jobs", type=int, metavar="N", help="processes that certify (default: one for each processor)")
-    out.add_argument(
-        "--ray", nargs="?", const=HERE, metavar="ADDRESS", help="certify on Ray, as `phuma build --ray` does"
-    )
+    add_ray_option(out, "certify")
     out.add_argument("--device", default="cpu", help="cpu, or cuda, which needs phuma[warp] (default: cpu)")
     out.add_argument("--resume", action="store_true", help="continue the run in RUN, with its settings")
     new = out.add_argument_group("a new run")
@@ -321,7 +319,7 @@ def advice(built: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def warnings(library: MotionLibrary, algo: str, stages: Mapping[str, StageCfg]) -> list[str]:
+def penalty_notes(library: MotionLibrary, algo: str, stages: Mapping[str, StageCfg]) -> list[str]:
     """Return a note on clips that nobody can follow without being punished for it, where a stage learns by reward."""
     recipe, worst = recipe_named(algo), 0
     for stage, cfg in stages.items():

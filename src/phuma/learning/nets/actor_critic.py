@@ -36,7 +36,7 @@ class GroupNet(nn.Module):
         assert bool(past) == bool(estimated), "a history and what is estimated from it come together"
         self.groups, self.past = (tuple(group.name for group in some) for some in (present, past))
         self.estimated = tuple(group.name for group in estimated)
-        self.normalizers = nn.ModuleDict({group.name: Normalizer(group.width(robot)) for group in plain})
+        self.normalizers = nn.ModuleDict({group.name: Normalizer(group.width(robot)) for group in (*plain, *estimated)})
         numbers = sum(group.width(robot) for group in estimated)
         if past:
             remembered = sum(group.history * group.width(robot) for group in past)
@@ -63,20 +63,21 @@ class GroupNet(nn.Module):
         return self.layers(torch.cat(parts, -1))
 
     def estimate(self, observation: Observation) -> Tensor:
-        """Return (E, numbers) what no sensor reads, estimated from the past."""
+        """Return (E, numbers) what no sensor reads, estimated from the past, normalized as all inputs are."""
         past = [self.normalizers[name](observation[name]).flatten(1) for name in self.past]
         return self.estimator(torch.cat(past, -1))
 
     def estimation_loss(self, observation: Observation) -> Tensor:
-        """Return the mean of  (estimate - truth)^2;  0 where nothing is estimated."""
+        """Return the mean of  (estimate - truth)^2  in standard deviations of the truth; 0 where nothing is
+        estimated."""
         if not self.past:
             return torch.zeros(())
-        truth = torch.cat([observation[name] for name in self.estimated], -1)
+        truth = torch.cat([self.normalizers[name](observation[name]) for name in self.estimated], -1)
         return ((self.estimate(observation) - truth) ** 2).mean()
 
     def see(self, observation: Observation) -> None:
         """Update the normalizers with observations."""
-        for name in (*self.groups, *self.past):
+        for name in (*self.groups, *self.past, *self.estimated):
             normalizer = self.normalizers[name]
             assert isinstance(normalizer, Normalizer)
             normalizer.update(observation[name])

@@ -23,6 +23,7 @@ LIMIT = 0.05  # rad, beyond a range
 PART_WIDTHS = np.array([0.04, 0.04, 0.04, 0.06, 0.06, 0.05])
 """Widths of leg, arm, trunk, shoulders, hips and foot among people of one stature, as shares"""
 SCALE_WIDTH = 0.1
+LEVEL_FAR = 1.5
 START_DAMPING, EASE, BRAKE = 1e-3, 5.0, 10.0
 LARGEST_TURN = 0.5  # rad in one step
 
@@ -140,7 +141,9 @@ class Problem:
         by = np.stack([[0.0, 0.0, 1 / np.sqrt(flat)], [y / flat, -x / flat, 0.0]]) @ plane(shared.up).T
         known = self.level
         width = np.array([known.pitch_width, known.roll_width])
-        _add_prior(arrow, UP, by / width[:, None], np.array([pitch - known.pitch, roll - known.roll]) / width)
+        value = np.array([[pitch - known.pitch, roll - known.roll]]) / width
+        weight, cost = terms.robust(value, 1, LEVEL_FAR)
+        _add_prior(arrow, UP, by / width[:, None] * weight.T, (value * weight)[0], cost)
         arrow.corner[GROUND, GROUND] += 1e-6
 
 
@@ -199,10 +202,10 @@ def _by_share(by_shared: Array, lengths: Array) -> Array:
     return out
 
 
-def _add_prior(arrow: Arrow, where: slice, by: Array, value: Array) -> None:
+def _add_prior(arrow: Arrow, where: slice, by: Array, value: Array, cost: float | None = None) -> None:
     arrow.corner[where, where] += by.T @ by
     arrow.corner_slope[where] += by.T @ value
-    arrow.cost += 0.5 * float(value @ value)
+    arrow.cost += 0.5 * float(value @ value) if cost is None else cost
 
 
 def _add_smoothness(arrow: Arrow, state: State, fps: float) -> None:

@@ -20,11 +20,12 @@ from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.markers import MARKERS, SEEN
 from phuma.video.posing import Rig, local_rotations, pose
 from phuma.video.posture import posture
+from phuma.video.sides import OTHER, exchanged
 from phuma.video.terms import PIXELS, Picture, Shared
 
 FOCAL = 1.2
 """Focal length that is guessed, over the longer side of the picture"""
-LEVEL_PITCH, LEVEL_ROLL = np.radians(10.0), np.radians(2.5)
+LEVEL_PITCH, LEVEL_ROLL = np.radians(12.0), np.radians(2.5)
 """How far cameras are usually tilted, and turned"""
 KNOWN = np.radians(0.2)
 BAND = 0.025  # m
@@ -124,6 +125,13 @@ def _lengths(landmarks: Landmarks, stature: float | None) -> tuple[Array, float]
 def _begin(landmarks: Landmarks, focal: float, lengths: Array, scale: float) -> tuple[Picture, State]:
     """Return what the picture shows, and where the fit begins: step by step, frame by frame."""
     use = [NAMES.index(n) for n in SEEN]
+    high = float(np.median(np.ptp(landmarks.image[..., 1], axis=1)))
+    wrong = exchanged(landmarks.image, high, landmarks.fps)
+    landmarks = replace(
+        landmarks,
+        image=np.where(wrong[..., None], landmarks.image[:, OTHER], landmarks.image),
+        world=np.where(wrong[..., None], landmarks.world[:, OTHER], landmarks.world),
+    )
     rays = (landmarks.image[:, use] - 0.5 * np.array(landmarks.size)) / focal
     trust = np.clip(landmarks.visibility[:, use], 0.05, 1.0) * np.array([TRUST.get(n.split("_")[-1], 1.0) for n in SEEN])
     world, even = (gaussian(v, SMOOTH * landmarks.fps) for v in (landmarks.world[:, use], rays))
@@ -136,7 +144,7 @@ def _begin(landmarks: Landmarks, focal: float, lengths: Array, scale: float) -> 
     points = np.concatenate([even * z[..., None], z[..., None]], axis=-1)
     x, root = posture(dict(zip(SEEN, points.swapaxes(0, 1))), lengths)
     noise = PIXELS * lengths[0] / gaussian(away[:, 2], landmarks.fps)
-    picture = Picture(rays, landmarks.world[:, use, 2], sight, trust, noise, landmarks.fps)
+    picture = Picture(rays, landmarks.world[:, use, 2], sight, trust, trust * np.where(wrong[:, use], 0.2, 1.0), noise, landmarks.fps)
     return picture, State(x, root, Shared(lengths, scale, up_of(0.0, 0.0), 0.0))
 
 

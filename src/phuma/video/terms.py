@@ -89,6 +89,8 @@ class Picture:
     """(T, 3) unit, the line of sight to the person"""
     trust: Array
     """(T, P) from 0 to 1"""
+    depth_trust: Array
+    """(T, P) from 0 to 1, that of the depth"""
     noise: Array
     """(T,) noise of `rays`"""
     fps: float
@@ -112,7 +114,7 @@ class Picture:
 
     def _depth(self, posed: Posed, shared: Shared, frames: slice) -> Rows:
         n = self.rays.shape[1]
-        e, trust = self.sight[frames], self.trust[frames]
+        e, trust = self.sight[frames], self.depth_trust[frames]
         mean = (trust / trust.sum(axis=1, keepdims=True))[:, None]
         along, jac, modes = (
             (e[:, None, None] @ v)[:, :, 0]

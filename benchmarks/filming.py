@@ -53,12 +53,16 @@ def coloured(rng: np.random.Generator, shape: tuple[int, ...], frames: float) ->
     return out
 
 
-def film(motion: HumanMotion, camera: Camera, stature: float, noise: Noise | None = None, seed: int = 0, pan: float = 0.0) -> Landmarks:
+def film(
+    motion: HumanMotion, camera: Camera, stature: float, noise: Noise | None = None, seed: int = 0, pan: float = 0.0
+) -> Landmarks:
     """Return the landmarks of a motion; pan [rad/s] turns the camera to the left."""
     noise = noise or Noise(0.0, depth=0.0, bias=0.0, shrunk=0.0, hidden=0.0)
     rng = np.random.default_rng(seed)
     fps, frames = motion.fps, len(motion)
-    seen = (marker_positions(motion, tuple(LIKE[n] for n in NAMES), stature) - np.array(camera.position)) @ camera.rotation
+    seen = (
+        marker_positions(motion, tuple(LIKE[n] for n in NAMES), stature) - np.array(camera.position)
+    ) @ camera.rotation
     if pan:
         angle = pan * (np.arange(frames) - frames / 2) / fps
         c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
@@ -75,9 +79,7 @@ def film(motion: HumanMotion, camera: Camera, stature: float, noise: Noise | Non
     world = _into_sight(seen - hips[:, None], hips)
     off = noise.depth * much[..., 0] * coloured(rng, world.shape[:2], noise.depth_time * fps)
     world[..., 2] += off + noise.bias * rng.normal(size=len(NAMES))
-    return Landmarks(
-        fps, camera.size, image, world * (1 - noise.shrunk), np.where(hidden, 0.3, 0.98), np.ones(frames)
-    )
+    return Landmarks(fps, camera.size, image, world * (1 - noise.shrunk), np.where(hidden, 0.3, 0.98), np.ones(frames))
 
 
 def _into_sight(world: Array, hips: Array) -> Array:

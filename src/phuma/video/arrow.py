@@ -46,14 +46,15 @@ class Arrow:
             np.zeros(shared),
         )
 
-    def step(self, damping: float) -> tuple[Array, Array]:
-        """Return the step (T, V) of the frames and that of what they share (G,), with so much of the diagonal added."""
-        frames, size = self.slope.shape
-        inner = np.concatenate([self.border, self.slope[..., None]], axis=-1)
-        solved = self._band(inner, damping)
-        across = np.tensordot(self.border, solved, axes=([0, 1], [0, 1]))
-        corner = self.corner + np.diag(damping * np.diag(self.corner) + 1e-12)
-        shared = -np.linalg.solve(corner - across[:, :-1], self.corner_slope - across[:, -1])
+    def step(self, damping: float, hold: bool = False) -> tuple[Array, Array]:
+        """Return the step (T, V) of the frames and that of what they share (G,), zero if that is held, with so much of
+        the diagonal added."""
+        solved = self._band(np.concatenate([self.border, self.slope[..., None]], axis=-1), damping)
+        shared = np.zeros(len(self.corner_slope))
+        if not hold:
+            across = np.tensordot(self.border, solved, axes=([0, 1], [0, 1]))
+            corner = self.corner + np.diag(damping * np.diag(self.corner) + 1e-12)
+            shared = -np.linalg.solve(corner - across[:, :-1], self.corner_slope - across[:, -1])
         return -solved[..., -1] - solved[..., :-1] @ shared, shared
 
     def _band(self, right: Array, damping: float) -> Array:
@@ -63,13 +64,14 @@ class Arrow:
         known = np.zeros((pairs, 2 * size, right.shape[-1]))
         known.reshape(2 * pairs, size, -1)[:frames] = right
         ahead: list[Array] = []
+        couples = np.zeros((2 * size, 2 * size))
         for i in range(pairs):
             block, beyond = self._pair(i, damping)
             if i:
-                block = block - ahead_rows.T @ ahead[-1]
-                known[i] -= ahead_rows.T @ known[i - 1]
+                block -= couples.T @ ahead[-1]
+                known[i] -= couples.T @ known[i - 1]
             solved = np.linalg.solve(block, np.concatenate([known[i], beyond], axis=1))
-            known[i], ahead_rows = solved[:, : right.shape[-1]], beyond
+            known[i], couples = solved[:, : right.shape[-1]], beyond
             ahead.append(solved[:, right.shape[-1] :])
         for i in range(pairs - 2, -1, -1):
             known[i] -= ahead[i] @ known[i + 1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from phuma.core.rotations import Array
 from phuma.video import terms
 from phuma.video.arrow import Arrow
 from phuma.video.freedom import ACCELERATION, HIGH, LOW, ROOT, SIZE, USUAL, WIDTH
-from phuma.video.posing import LENGTHS, Rig, exponential, pose
+from phuma.video.posing import LENGTHS, SOLES, Rig, exponential, pose
 from phuma.video.terms import GROUND, SCALE, SHARED, UP, Evidence, Rows, Shared
 
 AT_A_TIME = 128
@@ -36,6 +36,8 @@ class Level:
     roll: float
     pitch_width: float
     roll_width: float
+    far: float = LEVEL_FAR
+    """Widths beyond which it costs less to be off"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,24 +94,32 @@ class Problem:
     """(S,) m, lengths of the body before anything was seen"""
     stature_width: float
     """Width of the stature about that, as a share"""
-    stands: Array
-    """(T, Q) from 0 to 1: whether each point of the soles stands"""
     scale: float = 1.0
+    """By which the network's depth is multiplied, before anything was seen"""
+    stands: Array = field(default_factory=lambda: np.zeros((0, SOLES)))
+    """(T, Q) from 0 to 1: whether each point of the soles stands"""
+    breaks: Array = field(default_factory=lambda: np.zeros(0, dtype=int))
+    """Frames that do not follow the one before them"""
+    hold: bool = False
+    """Whether what all frames share stays as it is"""
 
     def evaluate(self, state: State) -> Arrow:
         """Return the normal equations at a state."""
         frames = len(state.x)
         arrow = Arrow.empty(frames, SIZE, SHARED)
-        _add_smoothness(arrow, state, self.fps)
+        _add_smoothness(arrow, state, self.fps, self.breaks)
         _add_usual(arrow, state, self.fps)
         self._add_shared(arrow, state.shared)
         basis, mass = plane(state.shared.up), self.mass(state)
         pull = _second_rate(mass, self.fps)
+        pull[self.breaks] = pull[self.breaks - 1] = 0.0
+        follows = np.ones(frames)
+        follows[self.breaks] = 0.0
         for first in range(0, frames, AT_A_TIME):
             here = slice(first, min(first + AT_A_TIME, frames))
             wide = slice(first, min(here.stop + 1, frames))
             posed = pose(self.rig, state.x[wide], state.root[wide], state.shared.lengths)
-            pairs, before, after = terms.stillness(posed, self.stands[wide], self.fps)
+            pairs, before, after = terms.stillness(posed, self.stands[wide], follows[wide], self.fps)
             _add_pairs(arrow, first + pairs, before, after, state.shared.lengths)
             own = replace(posed, **{k: v[: here.stop - first] for k, v in vars(posed).items()})
             stands = self.stands[here]
@@ -124,9 +134,7 @@ class Problem:
     def mass(self, state: State) -> Array:
         """Return (T, 3) m: the centre of mass."""
         blocks = [slice(a, a + AT_A_TIME) for a in range(0, len(state.x), AT_A_TIME)]
-        return np.concatenate(
-            [pose(self.rig, state.x[b], state.root[b], state.shared.lengths).mass for b in blocks]
-        )
+        return np.concatenate([pose(self.rig, state.x[b], state.root[b], state.shared.lengths).mass for b in blocks])
 
     def _add_shared(self, arrow: Arrow, shared: Shared) -> None:
         """Add what is known of lengths, scale and gravity before anything is seen."""
@@ -142,7 +150,7 @@ class Problem:
         known = self.level
         width = np.array([known.pitch_width, known.roll_width])
         value = np.array([[pitch - known.pitch, roll - known.roll]]) / width
-        weight, cost = terms.robust(value, 1, LEVEL_FAR)
+        weight, cost = terms.robust(value, 1, known.far)
         _add_prior(arrow, UP, by / width[:, None] * weight.T, (value * weight)[0], cost)
         arrow.corner[GROUND, GROUND] += 1e-6
 
@@ -151,7 +159,7 @@ def solve(problem: Problem, state: State, iterations: int, tolerance: float = 1e
     """Return the state after at most so many steps of Levenberg and Marquardt, each of which lowers the cost."""
     damping, arrow = START_DAMPING, problem.evaluate(state)
     for _ in range(iterations):
-        trial = state.moved(*arrow.step(damping))
+        trial = state.moved(*arrow.step(damping, problem.hold))
         after = problem.evaluate(trial)
         if after.cost <= arrow.cost:
             settled = arrow.cost - after.cost < tolerance * arrow.cost
@@ -208,7 +216,7 @@ def _add_prior(arrow: Arrow, where: slice, by: Array, value: Array, cost: float 
     arrow.cost += 0.5 * float(value @ value) if cost is None else cost
 
 
-def _add_smoothness(arrow: Arrow, state: State, fps: float) -> None:
+def _add_smoothness(arrow: Arrow, state: State, fps: float, breaks: Array) -> None:
     """Add accelerations: second differences of the unknowns, of rotations those of the turn from frame to frame."""
     if len(state.x) < 3:
         return
@@ -217,8 +225,10 @@ def _add_smoothness(arrow: Arrow, state: State, fps: float) -> None:
     bend = np.diff(state.x, 2, axis=0)
     turn = rot.to_rotvec(rot.from_matrix(state.root[1:] @ state.root[:-1].transpose(0, 2, 1)))
     bend[:, 3:6] = np.diff(turn, axis=0)
-    square, pull = weight**2, weight**2 * bend
-    each = np.arange(SIZE)
+    square = np.broadcast_to(weight**2, bend.shape).copy()
+    for before in (1, 2):
+        square[breaks[breaks <= len(bend) + before - 1] - before] = 0.0
+    pull, each = square * bend, np.arange(SIZE)
     for k, c in enumerate((1.0, -2.0, 1.0)):
         arrow.slope[k : len(arrow.slope) - 2 + k] += c * pull
         arrow.own[k : len(arrow.own) - 2 + k, each, each] += c * c * square

@@ -1,4 +1,8 @@
-"""Lift landmarks of a film to the motion of a person in the world."""
+"""Lift landmarks of a film to the motion of the person in the world.
+
+A stretch of film is one least-squares problem: the pose of the open body in every frame, its lengths, which way is up
+and where the ground is (`fit.py`). A long one is solved in windows, after these numbers were found from parts of it.
+"""
 
 from __future__ import annotations
 
@@ -6,30 +10,31 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from phuma.body.open import AVERAGE_STATURE, OPEN_SPACE, OpenShape
-from phuma.contacts.evidence import Evidence as ContactEvidence
-from phuma.contacts.stance import contacts_that_stand
 from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
-from phuma.core.smoothing import smooth
-from phuma.video.camera import Camera, angles_of, axes_of, up_of
-from phuma.video.fit import Level, Problem, State, solve
+from phuma.errors import ConfigError, PhumaError
+from phuma.video.beginning import begin, guessed_stature, sides_mended
+from phuma.video.camera import Camera, angles_of, up_of
+from phuma.video.fit import Level, Problem, State
 from phuma.video.landmarks import NAMES, Landmarks
-from phuma.video.markers import MARKERS, SEEN
-from phuma.video.posing import Rig, local_rotations, pose
-from phuma.video.posture import posture
-from phuma.video.sides import OTHER, exchanged
-from phuma.video.terms import PIXELS, Picture, Shared
+from phuma.video.markers import SEEN, marker_positions
+from phuma.video.posing import Rig
+from phuma.video.standing import camera_of, fit_standing, motion_of
+from phuma.video.stretches import SHORTEST, Stretch, frames_of, stretches_of
+from phuma.video.terms import Shared
 
-FOCAL = 1.2
-"""Focal length that is guessed, over the longer side of the picture"""
+FOCAL = 1.0
+"""Focal length that is guessed, over the longer side of the picture: phones have 0.8, other cameras more"""
 LEVEL_PITCH, LEVEL_ROLL = np.radians(12.0), np.radians(2.5)
-"""How far cameras are usually tilted, and turned"""
-KNOWN = np.radians(0.2)
-BAND = 0.025  # m
-SMOOTH = 0.05  # s
+"""How far cameras usually look up or down, and are turned"""
+KNOWN = np.radians(0.05)
+STATURE_WIDTH = 1e-3  # a film does not show stature
+WINDOW, OVERLAP = 900, 60
+"""Frames that are solved at once, and frames over which neighbouring windows are blended"""
+PROBES = 3
+"""Windows of a long film, a third as long each, from which the body, gravity and the ground are found"""
 
 
 @dataclass(frozen=True)
@@ -39,145 +44,149 @@ class LiftCfg:
     stature: float | None = None
     """Height of the person in m; guessed from the network's own measure and the average if it is not given"""
     focal: float | None = None
-    """Focal length in px of the picture; 1.2 times the longer side if it is not given"""
+    """Focal length in px of the picture; the longer side of it if it is not given"""
     camera: tuple[float, float] | None = None
     """Degrees by which the camera looks up and by which it is turned clockwise; found if it is not given"""
+
+    def __post_init__(self) -> None:
+        if self.stature is not None and not 0.6 <= self.stature <= 2.5:
+            raise ConfigError(f"--stature {self.stature:g}: expected metres, between 0.6 and 2.5")
+        if self.focal is not None and not (np.isfinite(self.focal) and self.focal > 0):
+            raise ConfigError(f"--focal {self.focal:g}: expected pixels, more than 0")
+        if self.camera is not None and not (abs(self.camera[0]) < 85 and abs(self.camera[1]) <= 180):
+            raise ConfigError(
+                f"--camera {self.camera[0]:g},{self.camera[1]:g}: expected degrees, a pitch within 85 and a roll within 180"
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Lifted:
-    """A motion that was lifted from a film."""
+    """A motion that was lifted from a stretch of film."""
 
     motion: HumanMotion
-    """z-up, the ground at 0; it begins above the origin; x is the direction in which the camera looks"""
+    """z-up, the ground at 0; it begins above the origin, x is the way the camera looks; the provenance says when in the
+    film it starts"""
     camera: Camera
+    """In the world of the motion"""
     notes: tuple[str, ...]
-    """What was guessed, with its number and the flag that sets it"""
+    """What was guessed, with its number and the flag that sets it; the provenance has them too"""
     reprojection: Array
     """(T,) px, mean distance of the body's landmarks from those in the picture, by their visibility"""
 
 
-def lift_stretch(landmarks: Landmarks, cfg: LiftCfg) -> Lifted:
-    """Return the motion of a stretch of film in which the person is seen all the time."""
-    focal = cfg.focal or FOCAL * max(landmarks.size)
-    lengths, scale = _lengths(landmarks, cfg.stature)
-    picture, state = _begin(landmarks, focal, lengths, scale)
-    known = np.radians(cfg.camera) if cfg.camera is not None else np.zeros(2)
-    level = Level(known[0], known[1], *((LEVEL_PITCH, LEVEL_ROLL) if cfg.camera is None else (KNOWN, KNOWN)))
-    up = up_of(*known)
-    state = replace(state, shared=state.shared._replace(up=up))
-    stands = np.zeros((len(landmarks), 8))
-    problem = Problem(Rig.of(SEEN), picture, landmarks.fps, level, lengths, 1e-3, stands, scale)
-    state = solve(problem, state, 10)
-    for _ in range(ROUNDS):
-        problem.stands, ground = find_standing(state, landmarks.fps)
-        state = replace(state, shared=state.shared._replace(ground=ground))
-        state = solve(problem, state, 8)
-    return _told(landmarks, cfg, focal, state)
+def lift(landmarks: Landmarks, cfg: LiftCfg | None = None, source: str = "film") -> list[Lifted]:
+    """Return the motions of the person in a film: one for each stretch in which the person is seen.
+
+    Gaps of up to 0.3 s are bridged; a longer one ends a stretch. All stretches have the stature that is given or
+    guessed, and each its own gravity and ground.
+    """
+    cfg = cfg or LiftCfg()
+    stretches = stretches_of(landmarks)
+    if not stretches:
+        raise PhumaError(
+            f"{source}: nobody is seen for {SHORTEST:g} s in {len(landmarks) / landmarks.fps:.1f} s of film; "
+            "film one person as a whole, at least 150 px high"
+        )
+    most = max(stretches, key=lambda s: len(s.landmarks))
+    stature = guessed_stature(most.landmarks) if cfg.stature is None else cfg.stature
+    return [_lifted(stretch, cfg, stature, source) for stretch in stretches]
 
 
-ROUNDS = 3
+def _lifted(stretch: Stretch, cfg: LiftCfg, stature: float, source: str) -> Lifted:
+    landmarks, wrong = sides_mended(stretch.landmarks)
+    stretch = replace(stretch, landmarks=landmarks)
+    focal = FOCAL * max(landmarks.size) if cfg.focal is None else cfg.focal
+    fit = _Fit(stretch, wrong, focal, stature, _level(cfg))
+    if len(landmarks) <= WINDOW:
+        state = fit.solved(np.arange(len(landmarks)))
+        motion = motion_of(state, landmarks.fps, Provenance(source, "film"))
+        shared, position = state.shared, camera_of(state)
+    else:
+        motion, shared, position = fit.in_windows(source)
+    pitch, roll = angles_of(shared.up)
+    guessed = (("focal",) if cfg.focal is None else ()) + (("pitch", "roll") if cfg.camera is None else ())
+    x, y, z = (float(v) for v in position)
+    camera = Camera(landmarks.size, focal, pitch, roll, (x, y, z), guessed)
+    notes = _notes(cfg, stature, camera, stretch, wrong)
+    motion = motion.told(Provenance(source, "film", start=stretch.first / landmarks.fps, notes=notes))
+    return Lifted(motion, camera, notes, _reprojection(motion, camera, landmarks, stature))
 
 
-def motion_of(state: State, fps: float, source: Provenance) -> HumanMotion:
-    """Return a state as a motion, the ground at z = 0, beginning above the origin."""
-    turn = axes_of(state.shared.up)
-    local, _ = local_rotations(state.x)
-    local[:, 0] = turn @ state.root
-    position = state.x[:, :3] @ turn.T
-    position = position - np.array([*position[0, :2], state.shared.ground])
-    return HumanMotion(OPEN_SPACE.body(state.shared.lengths), position, rot.from_matrix(local), fps, source)
+def _level(cfg: LiftCfg) -> Level:
+    if cfg.camera is None:
+        return Level(0.0, 0.0, LEVEL_PITCH, LEVEL_ROLL)
+    pitch, roll = np.radians(cfg.camera)
+    return Level(float(pitch), float(roll), KNOWN, KNOWN, np.inf)
 
 
-def find_standing(state: State, fps: float) -> tuple[Array, float]:
-    """Return (T, 8) whether each point of the rig's soles stands, and the height of the ground by that."""
-    motion = motion_of(state, fps, Provenance("film", "film"))
-    light = smooth(motion, min(4.0, 0.3 * fps), min(6.0, 0.3 * fps))
-    found = contacts_that_stand(ContactEvidence(motion, light, light.sole_heights().astype(np.float32), BAND))
-    stands = np.repeat(found.mask, 2, axis=1).astype(float)
-    soles = pose(Rig.of(()), state.x, state.root, state.shared.lengths).points @ state.shared.up
-    return stands, float(np.median(soles[stands > 0])) if stands.any() else float(np.quantile(soles, 0.05))
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """The fit of a stretch, or of frames of it."""
+
+    stretch: Stretch
+    wrong: Array
+    focal: float
+    stature: float
+    level: Level
+
+    def solved(self, frames: Array, shared: Shared | None = None) -> State:
+        """Return the fit of these frames (F,) int, with what they share held as it is given."""
+        landmarks = frames_of(self.stretch.landmarks, frames)
+        picture, state = begin(landmarks, self.stretch.seen[frames], self.wrong[frames], self.focal, self.stature)
+        usual, scale = state.shared.lengths, state.shared.scale
+        start = state.shared._replace(up=up_of(self.level.pitch, self.level.roll)) if shared is None else shared
+        problem = Problem(Rig.of(SEEN), picture, landmarks.fps, self.level, usual, STATURE_WIDTH, scale)
+        problem.breaks = np.flatnonzero(np.diff(frames) > 1) + 1
+        problem.hold = shared is not None
+        return fit_standing(problem, replace(state, shared=start))
+
+    def in_windows(self, source: str) -> tuple[HumanMotion, Shared, Array]:
+        """Return the motion of a long stretch, blended from windows, what they share, and where the camera is."""
+        total, fps = len(self.stretch.landmarks), self.stretch.landmarks.fps
+        part = WINDOW // PROBES
+        starts = np.linspace(0, total - part, PROBES).astype(int)
+        shared = self.solved(np.unique((starts[:, None] + np.arange(part)).ravel())).shared
+        step, position, motion = WINDOW - OVERLAP, np.zeros(3), None
+        for first in range(0, max(total - OVERLAP, 1), step):
+            state = self.solved(np.arange(first, min(first + WINDOW, total)), shared)
+            position = camera_of(state) if motion is None else position
+            own = motion_of(state, fps, Provenance(source, "film"), position)
+            motion = own if motion is None else _blended(motion, own, first)
+        assert motion is not None
+        return motion, shared, position
 
 
-def _lengths(landmarks: Landmarks, stature: float | None) -> tuple[Array, float]:
-    """Return the lengths of an average person of this stature, or of one that is guessed, and by what the network's
-    world is to be scaled for that."""
-    world = dict(zip(NAMES, landmarks.world.swapaxes(0, 1)))
-    seen = dict(zip(NAMES, landmarks.visibility.T))
-
-    def bone(a: str, b: str) -> float:
-        sure = np.minimum(seen[a], seen[b])
-        some = sure >= np.median(sure)
-        return float(np.median(np.linalg.norm(world[a] - world[b], axis=-1)[some]))
-
-    trunk = 0.5 * (world["left_shoulder"] + world["right_shoulder"] - world["left_hip"] - world["right_hip"])
-    measured, usual = float(np.median(np.linalg.norm(trunk, axis=-1))), 0.853 * 0.339
-    for side in ("left", "right"):
-        for a, b, share in (("hip", "knee", 0.233), ("knee", "ankle", 0.243)):
-            measured += bone(f"{side}_{a}", f"{side}_{b}")
-            usual += share
-    seen_stature = measured / usual
-    if stature is None:
-        stature = 0.5 * (AVERAGE_STATURE + 1.06 * seen_stature)
-    return OpenShape(stature).lengths(), stature / seen_stature
-
-
-def _begin(landmarks: Landmarks, focal: float, lengths: Array, scale: float) -> tuple[Picture, State]:
-    """Return what the picture shows, and where the fit begins: step by step, frame by frame."""
-    use = [NAMES.index(n) for n in SEEN]
-    high = float(np.median(np.ptp(landmarks.image[..., 1], axis=1)))
-    wrong = exchanged(landmarks.image, high, landmarks.fps)
-    landmarks = replace(
-        landmarks,
-        image=np.where(wrong[..., None], landmarks.image[:, OTHER], landmarks.image),
-        world=np.where(wrong[..., None], landmarks.world[:, OTHER], landmarks.world),
+def _blended(before: HumanMotion, after: HumanMotion, first: int) -> HumanMotion:
+    """Return two motions of one body as one, the second of which begins at frame `first` of the first one."""
+    both = len(before) - first
+    share = (np.arange(both) + 0.5) / both
+    path = (1 - share)[:, None] * before.root_pos[first:] + share[:, None] * after.root_pos[:both]
+    quat = rot.slerp(before.joint_quat[first:], after.joint_quat[:both], share[:, None])
+    return replace(
+        before,
+        root_pos=np.concatenate([before.root_pos[:first], path, after.root_pos[both:]]),
+        joint_quat=np.concatenate([before.joint_quat[:first], quat, after.joint_quat[both:]]),
     )
-    rays = (landmarks.image[:, use] - 0.5 * np.array(landmarks.size)) / focal
-    trust = np.clip(landmarks.visibility[:, use], 0.05, 1.0) * np.array([TRUST.get(n.split("_")[-1], 1.0) for n in SEEN])
-    world, even = (gaussian(v, SMOOTH * landmarks.fps) for v in (landmarks.world[:, use], rays))
-    hips = [SEEN.index("left_hip"), SEEN.index("right_hip")]
-    sight = np.concatenate([even[:, hips].mean(axis=1), np.ones((len(rays), 1))], axis=1)
-    sight /= np.linalg.norm(sight, axis=1, keepdims=True)
-    turned = scale * rot.rotate(rot.between(np.broadcast_to([0.0, 0.0, 1.0], sight.shape), sight)[:, None], world)
-    away = _translation(turned, even, trust)
-    z = np.maximum(turned[..., 2] + away[:, 2:], 0.3)
-    points = np.concatenate([even * z[..., None], z[..., None]], axis=-1)
-    x, root = posture(dict(zip(SEEN, points.swapaxes(0, 1))), lengths)
-    noise = PIXELS * lengths[0] / gaussian(away[:, 2], landmarks.fps)
-    picture = Picture(rays, landmarks.world[:, use, 2], sight, trust, trust * np.where(wrong[:, use], 0.2, 1.0), noise, landmarks.fps)
-    return picture, State(x, root, Shared(lengths, scale, up_of(0.0, 0.0), 0.0))
 
 
-TRUST = {"pinky": 0.5, "index": 0.5, "thumb": 0.4}
+def _reprojection(motion: HumanMotion, camera: Camera, landmarks: Landmarks, stature: float) -> Array:
+    seen = [NAMES.index(name) for name in SEEN]
+    away = np.linalg.norm(camera.project(marker_positions(motion, SEEN, stature)) - landmarks.image[:, seen], axis=-1)
+    trust = np.maximum(landmarks.visibility[:, seen], 1e-6)
+    return np.asarray((away * trust).sum(axis=1) / trust.sum(axis=1))
 
 
-def _translation(points: Array, rays: Array, trust: Array) -> Array:
-    """Return (T, 3) m: where points (T, P, 3) have to be moved to be seen at rays (T, P, 2): the least squares of
-    (x + X) - u (z + Z)."""
-    frames, n = trust.shape
-    a = np.zeros((frames, n, 2, 3))
-    a[..., 0, 0] = a[..., 1, 1] = 1.0
-    a[..., 2] = -rays
-    b = rays * points[..., 2:] - points[..., :2]
-    a, b = (a * trust[..., None, None]).reshape(frames, 2 * n, 3), (b * trust[..., None]).reshape(frames, 2 * n, 1)
-    turned = a.transpose(0, 2, 1)
-    return np.asarray(np.linalg.solve(turned @ a, turned @ b)[..., 0])
-
-
-def gaussian(x: Array, frames: float) -> Array:
-    """Return x (T, ...) smoothed along time by a Gaussian of this standard deviation in frames; ends are repeated."""
-    reach = int(np.ceil(3 * frames))
-    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / max(frames, 1e-6)) ** 2)
-    kernel /= kernel.sum()
-    padded = np.pad(x, [(reach, reach)] + [(0, 0)] * (x.ndim - 1), mode="edge")
-    return sum(k * padded[i : i + len(x)] for i, k in enumerate(kernel))
-
-
-def _told(landmarks: Landmarks, cfg: LiftCfg, focal: float, state: State) -> Lifted:
-    motion = motion_of(state, landmarks.fps, Provenance("film", "film"))
-    pitch, roll = angles_of(state.shared.up)
-    turn = axes_of(state.shared.up)
-    start = turn @ state.x[0, :3]
-    position = -np.array([*start[:2], state.shared.ground])
-    camera = Camera(landmarks.size, focal, pitch, roll, tuple(position))
-    return Lifted(motion, camera, (), np.zeros(len(landmarks)))
+def _notes(cfg: LiftCfg, stature: float, camera: Camera, stretch: Stretch, wrong: Array) -> tuple[str, ...]:
+    fps, notes = stretch.landmarks.fps, []
+    if cfg.stature is None:
+        notes.append(f"stature guessed as {stature:.2f} m; --stature sets it")
+    if cfg.focal is None:
+        notes.append(f"focal length guessed as {camera.focal:.0f} px; --focal sets it")
+    if cfg.camera is None:
+        pitch, roll = np.degrees([camera.pitch, camera.roll])
+        notes.append(f"camera found to look up by {pitch:.1f}° and turned clockwise by {roll:.1f}°; --camera sets that")
+    if gone := int((~stretch.seen).sum()):
+        notes.append(f"the person was not seen for {gone / fps:.2f} s in all, bridged")
+    if swapped := int(wrong.any(axis=1).sum()):
+        notes.append(f"left and right were exchanged for {swapped / fps:.2f} s in all, put right")
+    return tuple(notes)

@@ -19,6 +19,8 @@ BONES = OPEN_SPACE.joint_dirs - np.where(
 )
 """(22, 3, S) m, each joint from its parent at rest, by length of the open body"""
 LENGTHS = BONES.shape[-1]
+SOLES = 2 * len(REGIONS)
+"""Points of a rig that lie on the soles: two of each region"""
 
 
 def _subtrees() -> Array:
@@ -46,7 +48,7 @@ class Rig:
     def of(names: tuple[str, ...]) -> Rig:
         """Return the rig of these markers, then of two points of each region of the soles, left and right on it."""
         joint = [MARKERS[n].joint for n in names]
-        local = np.zeros((len(names) + 2 * len(REGIONS), 3, LENGTHS))
+        local = np.zeros((len(names) + SOLES, 3, LENGTHS))
         for n, name in enumerate(names):
             local[n, :, 0] = MARKERS[name].offset
         for r in range(len(REGIONS)):

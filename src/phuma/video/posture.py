@@ -20,7 +20,9 @@ STRAIGHT = 0.25
 """Sine of a knee's or an elbow's bend below which its plane is found otherwise"""
 Named = Mapping[str, Array]
 
-REQUIRED = tuple(f"{side}_{name}" for name in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle") for side in ("left", "right"))
+REQUIRED = tuple(
+    f"{side}_{name}" for name in ("shoulder", "elbow", "wrist", "hip", "knee", "ankle") for side in ("left", "right")
+)
 """Points without which there is no posture"""
 
 

@@ -23,7 +23,7 @@ direction that is up, and the height of the ground"""
 PIXELS, PIXELS_TIME = 0.008, 0.1
 """Noise of landmarks in the picture, as a share of the person's height in it, and the time in s over which it is
 alike"""
-DEPTH, DEPTH_TIME = 0.05, 0.3
+DEPTH, DEPTH_TIME = 0.08, 0.2
 """Noise of the network's depth in m, and the time over which it is alike"""
 STILL, STILL_TIME = 0.03, 0.1
 """Speed in m/s of a sole that stands"""
@@ -72,6 +72,8 @@ class Evidence(Protocol):
 def robust(value: Array, group: int, far: float = FAR) -> tuple[Array, float]:
     """Return (T, R) square roots of Cauchy's weights of residuals, `group` neighbours of which are one, and the
     cost."""
+    if far == np.inf:
+        return np.ones_like(value), 0.5 * float((value * value).sum())
     square = (value * value).reshape(len(value), value.shape[1] // group, group).sum(axis=-1) / far**2
     cost = 0.5 * far**2 * float(np.log1p(square).sum())
     return np.repeat(1 / np.sqrt(1 + square), group, axis=-1), cost
@@ -192,11 +194,12 @@ def balance(posed: Posed, shared: Shared, stands: Array, basis: Array, pull: Arr
     return Rows((basis @ jac) * factor[..., None], by_shared, value * weight, cost)
 
 
-def stillness(posed: Posed, stands: Array, fps: float) -> tuple[Array, Array, Rows]:
+def stillness(posed: Posed, stands: Array, follows: Array, fps: float) -> tuple[Array, Array, Rows]:
     """Return residuals of the speed of sole points that stand in frames t and t + 1, with which of these pairs of
-    frames there are, and derivatives by frame t, those of the rows being by frame t + 1."""
+    frames there are, and derivatives by frame t, those of the rows being by frame t + 1; follows (T,) is 0 where a
+    frame does not follow the one before."""
     q = stands.shape[1]
-    both = np.minimum(stands[:-1], stands[1:])
+    both = np.minimum(stands[:-1], stands[1:]) * follows[1:, None]
     pairs = np.flatnonzero(both.any(axis=1))
     soles, jac, modes = posed.points[:, -q:], posed.by_frame[:, -q:], posed.by_length[:, -q:]
     factor = both[pairs] * fps / STILL * np.sqrt(_share(fps, STILL_TIME))

@@ -106,7 +106,7 @@ def _distance(points: Array, rays: Array, trust: Array) -> Array:
     a[..., 0, 0] = a[..., 1, 1] = 1.0
     a[..., 2] = -rays
     b = rays * points[..., 2:] - points[..., :2]
-    a = (a * trust[..., None, None]).reshape(frames, 2 * n, 3)
-    b = (b * trust[..., None]).reshape(frames, 2 * n, 1)
-    turned = a.transpose(0, 2, 1)
-    return np.asarray(np.linalg.solve(turned @ a + 1e-9 * np.eye(3), turned @ b)[..., 0])
+    rows = (a * trust[..., None, None]).reshape(frames, 2 * n, 3)
+    seen = (b * trust[..., None]).reshape(frames, 2 * n, 1)
+    turned = rows.transpose(0, 2, 1)
+    return np.asarray(np.linalg.solve(turned @ rows + 1e-9 * np.eye(3), turned @ seen)[..., 0])

@@ -1,4 +1,4 @@
-"""Fit the open body to a whole film at once: Gauss-Newton over all frames, the body's lengths, gravity and the ground."""
+"""Fit the open body to a whole film at once: Gauss-Newton over all frames, lengths of the body, gravity and ground."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from phuma.body.mass import JOINT_WEIGHTS
 from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.video import terms
 from phuma.video.arrow import Arrow
 from phuma.video.freedom import ACCELERATION, HIGH, LOW, ROOT, SIZE, USUAL, WIDTH
-from phuma.video.posing import LENGTHS, SOLES, Rig, exponential, pose
+from phuma.video.posing import LENGTHS, SOLES, Rig, exponential, joint_positions, pose
 from phuma.video.terms import GROUND, SCALE, SHARED, UP, Evidence, Rows, Shared
 
 AT_A_TIME = 128
@@ -37,7 +38,12 @@ class Level:
     pitch_width: float
     roll_width: float
     far: float = LEVEL_FAR
-    """Widths beyond which it costs less to be off"""
+    """Widths beyond which it costs less to be off; infinite where gravity is known"""
+
+    @property
+    def known(self) -> bool:
+        """Return whether gravity is known."""
+        return self.far == np.inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +116,8 @@ class Problem:
         _add_smoothness(arrow, state, self.fps, self.breaks)
         _add_usual(arrow, state, self.fps)
         self._add_shared(arrow, state.shared)
-        basis, mass = plane(state.shared.up), self.mass(state)
+        basis = plane(state.shared.up)
+        mass = JOINT_WEIGHTS @ joint_positions(state.x, state.root, state.shared.lengths)
         pull = _second_rate(mass, self.fps)
         pull[self.breaks] = pull[self.breaks - 1] = 0.0
         follows = np.ones(frames)
@@ -130,11 +137,6 @@ class Problem:
             ]
             _add_rows(arrow, here, rows, state.shared.lengths)
         return arrow
-
-    def mass(self, state: State) -> Array:
-        """Return (T, 3) m: the centre of mass."""
-        blocks = [slice(a, a + AT_A_TIME) for a in range(0, len(state.x), AT_A_TIME)]
-        return np.concatenate([pose(self.rig, state.x[b], state.root[b], state.shared.lengths).mass for b in blocks])
 
     def _add_shared(self, arrow: Arrow, shared: Shared) -> None:
         """Add what is known of lengths, scale and gravity before anything is seen."""

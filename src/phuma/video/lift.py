@@ -54,9 +54,8 @@ class LiftCfg:
         if self.focal is not None and not (np.isfinite(self.focal) and self.focal > 0):
             raise ConfigError(f"--focal {self.focal:g}: expected pixels, more than 0")
         if self.camera is not None and not (abs(self.camera[0]) < 85 and abs(self.camera[1]) <= 180):
-            raise ConfigError(
-                f"--camera {self.camera[0]:g},{self.camera[1]:g}: expected degrees, a pitch within 85 and a roll within 180"
-            )
+            given = f"{self.camera[0]:g},{self.camera[1]:g}"
+            raise ConfigError(f"--camera {given}: expected degrees, a pitch within 85 and a roll within 180")
 
 
 @dataclass(frozen=True, eq=False)

@@ -91,7 +91,7 @@ SEEN_LENGTH = _seen_length()
 
 
 def stature_of(points: Mapping[str, Array], trust: Mapping[str, Array] | None = None) -> float:
-    """Return m: the stature of a person with average proportions whose trunk and legs are as long as these points (T, 3)
+    """Return m: the stature of a person of average proportions whose trunk and legs are as long as these points (T, 3)
     show them, in the median of the frames that are trusted most."""
     names = [f"{side}_{part}" for side in ("left", "right") for part in ("shoulder", "hip", "knee", "ankle")]
     some = np.ones(len(points[names[0]]), dtype=bool)

@@ -125,6 +125,17 @@ def world_rotations(x: Array, root: Array) -> tuple[Array, Array]:
     return world, axes
 
 
+def joint_positions(x: Array, root: Array, lengths: Array) -> Array:
+    """Return (T, 22, 3) m: where unknowns x (T, V), the pelvis' rotations (T, 3, 3) and lengths (S,) put the joints."""
+    world, _ = world_rotations(x, root)
+    bones = BONES @ lengths
+    at = np.empty((len(x), N_JOINTS, 3))
+    at[:, 0] = x[:, :3]
+    for j in range(1, N_JOINTS):
+        at[:, j] = at[:, PARENTS[j]] + world[:, PARENTS[j]] @ bones[j]
+    return at
+
+
 def pose(rig: Rig, x: Array, root: Array, lengths: Array) -> Posed:
     """Return the points of a rig where unknowns x (T, V), the pelvis' rotations (T, 3, 3) and lengths (S,) put them."""
     world, axes = world_rotations(x, root)

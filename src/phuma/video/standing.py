@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from phuma.body.mass import JOINT_WEIGHTS
 from phuma.body.open import OPEN_SPACE
 from phuma.contacts.evidence import Evidence
 from phuma.contacts.stance import contacts_that_stand
@@ -13,17 +14,18 @@ from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
-from phuma.core.skeleton import REGIONS
+from phuma.core.skeleton import INDEX, REGIONS
 from phuma.core.smoothing import smooth
 from phuma.video.camera import axes_of
 from phuma.video.fit import Problem, State, solve
-from phuma.video.posing import SOLES, local_rotations
+from phuma.video.posing import SOLES, joint_positions, local_rotations
 
 FIRST, LATER = 10, 8
 """Most steps of the first fit, in which nothing is known to stand, and of each later one"""
 ROUNDS = 3
 BAND = 0.025  # m about the ground within which a sole counts as low, as in curation
 CUTOFFS = 4.0, 6.0  # Hz, for the pelvis' path and for rotations, with which soles are judged by height
+FEET = [INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("ankle", "foot")]
 SHORTEST = 3
 """Frames below which nothing is known to stand"""
 
@@ -32,6 +34,8 @@ def fit_standing(problem: Problem, state: State) -> State:
     """Return the fit of a problem, whose `stands` is found in between."""
     problem.stands = np.zeros((len(state.x), SOLES))
     state = solve(problem, state, FIRST)
+    if not (problem.hold or problem.level.known):
+        state = replace(state, shared=state.shared._replace(up=_upright(state)))
     for _ in range(ROUNDS if len(state.x) >= SHORTEST else 0):
         motion = motion_of(state, problem.fps, Provenance("", ""))
         stands, ground = _standing(motion)
@@ -41,6 +45,14 @@ def fit_standing(problem: Problem, state: State) -> State:
             state = replace(state, shared=state.shared._replace(ground=height))
         state = solve(problem, state, LATER)
     return state
+
+
+def _upright(state: State) -> Array:
+    """Return (3,) which way is up by the centre of mass over the middle of both feet, in the median of the frames."""
+    joints = joint_positions(state.x, state.root, state.shared.lengths)
+    arm = JOINT_WEIGHTS @ joints - joints[:, FEET].mean(axis=1)
+    up = np.median(arm / np.linalg.norm(arm, axis=1, keepdims=True), axis=0)
+    return np.asarray(up / np.linalg.norm(up))
 
 
 def motion_of(state: State, fps: float, provenance: Provenance, camera: Array | None = None) -> HumanMotion:

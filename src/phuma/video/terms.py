@@ -31,6 +31,8 @@ HEIGHT = 0.010
 """Height in m of a sole that stands over the ground"""
 BALANCE, BALANCE_TIME = 0.05, 0.3
 """Distance in m of the centre of pressure from the middle of what stands, beside half the distance of what stands"""
+LEAST_FORCE = 0.3
+"""Force in body weights below which the ground is taken to give so much"""
 FAR = 3.0
 """Standard deviations beyond which a residual counts less"""
 
@@ -172,9 +174,9 @@ def heights(posed: Posed, shared: Shared, stands: Array, basis: Array, fps: floa
 
 
 def balance(posed: Posed, shared: Shared, stands: Array, basis: Array, pull: Array, fps: float) -> Rows:
-    """Return residuals of the centre of mass over what stands: (c - p - h / g a) . b for both b of the basis (2, 3) of
-    the ground's plane, where h is the height of c over the middle p of what stands and a, pull (T, 3), its
-    acceleration."""
+    """Return residuals of the centre of mass over what stands: (c - p - h a / (g + a_up)) . b for both b of the basis
+    (2, 3) of the ground's plane, where h is the height of c over the middle p of what stands and a, pull (T, 3), its
+    acceleration. It counts by the force g + a_up, as what carries nothing may be anywhere."""
     q = stands.shape[1]
     some = stands.sum(axis=1, keepdims=True)
     share = stands / np.maximum(some, 1e-9)
@@ -184,8 +186,10 @@ def balance(posed: Posed, shared: Shared, stands: Array, basis: Array, pull: Arr
     spread = np.einsum("tq,tqk->tk", share, from_middle**2)
     arm = posed.mass - middle
     height = arm @ shared.up
-    factor = (some > 0) / np.sqrt(BALANCE**2 + spread) * np.sqrt(_share(fps, BALANCE_TIME))
-    value = (arm - (height / GRAVITY)[:, None] * pull) @ basis.T * factor
+    force = 1 + (pull @ shared.up)[:, None] / GRAVITY
+    factor = (some > 0) * np.clip(force, 0.0, 1.0) / np.sqrt(BALANCE**2 + spread)
+    factor *= np.sqrt(_share(fps, BALANCE_TIME))
+    value = (arm - height[:, None] * pull / (GRAVITY * np.maximum(force, LEAST_FORCE))) @ basis.T * factor
     weight, cost = robust(value, 2)
     factor = factor * weight
     jac = posed.mass_by_frame - np.einsum("tq,tqiv->tiv", share, posed.by_frame[:, -q:])

@@ -93,7 +93,10 @@ def _axes(up: Array, left: Array) -> Array:
 def _frame(first: Array, second: Array, order: str) -> Array:
     """Return (T, 3, 3) the rotations of which one column, named by `order`, is `first`, and another one as near to
     `second` as it can be."""
-    second = _unit(second - _dot(second, first) * first)
+    second = second - _dot(second, first) * first
+    aside = np.roll(first, 1, axis=-1)
+    none = np.linalg.norm(second, axis=-1, keepdims=True) < 1e-9
+    second = _unit(np.where(none, aside - _dot(aside, first) * first, second))
     a, b = ("xyz".index(c) for c in order)
     out = np.empty((*first.shape, 3))
     out[..., a], out[..., b] = first, second
@@ -141,4 +144,6 @@ def _dot(a: Array, b: Array) -> Array:
 
 
 def _unit(v: Array) -> Array:
-    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-9)
+    """Return unit vectors along v, and (1, 0, 0) where it has no length."""
+    length = np.linalg.norm(v, axis=-1, keepdims=True)
+    return np.where(length > 1e-9, v / np.maximum(length, 1e-9), [1.0, 0.0, 0.0])

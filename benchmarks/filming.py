@@ -10,9 +10,9 @@ import numpy as np
 from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.core.rotations import Array
-from phuma.video.camera import Camera
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.markers import SEEN, marker_positions
+from phuma.video.pinhole import Camera
 
 SIZE = (1920, 1080)
 LIMBS = [

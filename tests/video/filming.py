@@ -9,9 +9,9 @@ import numpy as np
 from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.synth import generate
-from phuma.video.camera import Camera
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.markers import SEEN, marker_positions
+from phuma.video.pinhole import Camera
 
 LIKE = tuple(name if name in SEEN else next(s for s in SEEN if name.startswith(s)) for name in NAMES)
 SIZE = (1280, 960)
@@ -36,7 +36,7 @@ def camera(pitch: float = 0.0, roll: float = 0.0, distance: float = 5.0) -> Came
 
 
 def film(motion: HumanMotion, by: Camera, noise: float = 0.0, seed: int = 0) -> Landmarks:
-    """The landmarks of a motion, with noise in the picture [share of the height] and five times as much in depth [m]."""
+    """The landmarks of a motion, with noise in the picture [share of the height], and five times it in depth [m]."""
     rng = np.random.default_rng(seed)
     stature = motion.body.shape["stature"]
     points = marker_positions(motion, LIKE, stature)

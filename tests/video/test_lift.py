@@ -9,9 +9,9 @@ from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.errors import ConfigError, PhumaError
 from phuma.video import lift as module
-from phuma.video.camera import Camera, angles_of, up_of
 from phuma.video.landmarks import Landmarks
 from phuma.video.lift import LiftCfg, Lifted, lift
+from phuma.video.pinhole import Camera, angles_of, up_of
 from phuma.video.sides import OTHER
 from phuma.video.stretches import frames_of
 from tests.video.filming import FOCAL, camera, film, walker
@@ -154,6 +154,13 @@ def test_a_short_gap_is_bridged_and_a_long_one_splits():
     assert first.motion.body.shape["stature"] == pytest.approx(second.motion.body.shape["stature"], rel=5e-3)
 
 
+def test_frames_that_cannot_be_used_are_left_out():
+    motion = walker("reach", 3.0)
+    first, second = lift(film(motion, camera()), known(motion), spans=[(0, 45), (45, 75)])
+    assert (len(first.motion), len(second.motion)) == (45, 30)
+    assert second.motion.provenance.start == pytest.approx(1.5)
+
+
 def _gone(seen: Landmarks, presence: np.ndarray) -> Landmarks:
     there = presence[:, None, None]
     return replace(
@@ -164,7 +171,7 @@ def _gone(seen: Landmarks, presence: np.ndarray) -> Landmarks:
 
 def test_a_film_of_nobody_is_refused(walk):
     seen = film(walk, camera())
-    with pytest.raises(PhumaError, match="nobody is seen for 0.5 s in 2.0 s of film"):
+    with pytest.raises(PhumaError, match=r"nobody is seen for 0\.5 s in 2\.0 s of film"):
         lift(_gone(seen, np.zeros(len(seen))))
     with pytest.raises(PhumaError, match="nobody is seen"):
         lift(frames_of(seen, slice(0, 5)))

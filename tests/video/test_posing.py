@@ -71,7 +71,7 @@ def test_knees_and_elbows_bend_the_way_they_do():
         assert joints[INDEX[f"{side}_wrist"], 2] > joints[INDEX[f"{side}_elbow"], 2] + 0.15  # hand to the front
     assert (LOW < USUAL).all()
     assert (USUAL < HIGH).all()
-    assert SIZE == 6 + len(FREEDOMS)
+    assert 6 + len(FREEDOMS) == SIZE
 
 
 def test_a_posture_is_found_from_its_points():

@@ -34,4 +34,4 @@ def test_an_exchange_is_found_in_its_half_alone():
 
 def test_sides_are_each_others():
     assert (OTHER[OTHER] == np.arange(33)).all()
-    assert (LOWER == LOWER[OTHER]).all()
+    assert (LOWER[OTHER] == LOWER).all()

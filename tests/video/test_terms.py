@@ -1,16 +1,17 @@
 """Each term of the lifting's objective: its derivatives are those of its cost."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from phuma.body.open import OpenShape
 from phuma.video import terms
-from phuma.video.camera import up_of
 from phuma.video.fit import Level, Problem, State, moved_lengths, plane, solve
 from phuma.video.freedom import SIZE, USUAL
 from phuma.video.markers import SEEN
+from phuma.video.pinhole import up_of
 from phuma.video.posing import LENGTHS, SOLES, Posed, Rig, exponential, pose
 from phuma.video.terms import GROUND, SCALE, SHARED, UP, Picture, Points, Shared
 
@@ -26,8 +27,8 @@ PICTURE = Picture(
     noise=np.full(FRAMES, 0.1),
     fps=FPS,
 )
-POINTS = Points(np.array([0.0, 0.0, 4.0]) + 0.3 * RNG.normal(size=(FRAMES, len(SEEN), 3)), PICTURE.trust, FPS, noise=0.1)
-PULL = RNG.normal(size=(FRAMES, 3))
+SPOTS = np.array([0.0, 0.0, 4.0]) + 0.3 * RNG.normal(size=(FRAMES, len(SEEN), 3))
+POINTS = Points(SPOTS, PICTURE.trust, FPS, noise=0.1)
 
 
 def state() -> State:
@@ -118,5 +119,5 @@ def test_every_step_of_a_solution_lowers_the_cost():
     for _ in range(6):
         here = solve(problem, here, 1)
         costs.append(problem.evaluate(here).cost)
-    assert all(b <= a for a, b in zip(costs, costs[1:]))
+    assert all(b <= a for a, b in pairwise(costs))
     assert costs[-1] < 0.7 * costs[0]

@@ -13,10 +13,10 @@ import numpy as np
 from phuma.body.open import AVERAGE_STATURE, OpenShape
 from phuma.core import rotations as rot
 from phuma.core.rotations import Array
-from phuma.video.camera import up_of
 from phuma.video.fit import State
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.markers import SEEN, stature_of
+from phuma.video.pinhole import up_of
 from phuma.video.posture import posture
 from phuma.video.sides import OTHER, exchanged
 from phuma.video.terms import PIXELS, Picture, Shared

@@ -6,6 +6,7 @@ and where the ground is (`fit.py`). A long one is solved in windows, after these
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,10 +17,10 @@ from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, PhumaError
 from phuma.video.beginning import begin, guessed_stature, sides_mended
-from phuma.video.camera import Camera, angles_of, up_of
 from phuma.video.fit import Level, Problem, State
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.markers import SEEN, marker_positions
+from phuma.video.pinhole import Camera, angles_of, up_of
 from phuma.video.posing import Rig
 from phuma.video.standing import camera_of, fit_standing, motion_of
 from phuma.video.stretches import SHORTEST, Stretch, frames_of, stretches_of
@@ -73,14 +74,20 @@ class Lifted:
     """(T,) px, mean distance of the body's landmarks from those in the picture, by their visibility"""
 
 
-def lift(landmarks: Landmarks, cfg: LiftCfg | None = None, source: str = "film") -> list[Lifted]:
+def lift(
+    landmarks: Landmarks,
+    cfg: LiftCfg | None = None,
+    source: str = "film",
+    spans: Sequence[tuple[int, int]] | None = None,
+) -> list[Lifted]:
     """Return the motions of the person in a film: one for each stretch in which the person is seen.
 
-    Gaps of up to 0.3 s are bridged; a longer one ends a stretch. All stretches have the stature that is given or
-    guessed, and each its own gravity and ground.
+    Gaps of up to 0.3 s are bridged; a longer one ends a stretch. `spans` are the frames that can be used, first and past
+    the last of each; by default all. All stretches have the stature that is given or guessed, and each its own gravity
+    and ground.
     """
     cfg = cfg or LiftCfg()
-    stretches = stretches_of(landmarks)
+    stretches = stretches_of(landmarks, spans)
     if not stretches:
         raise PhumaError(
             f"{source}: nobody is seen for {SHORTEST:g} s in {len(landmarks) / landmarks.fps:.1f} s of film; "

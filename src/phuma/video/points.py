@@ -13,9 +13,9 @@ from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.errors import PhumaError
-from phuma.video.camera import up_of
 from phuma.video.fit import Level, Problem, State
 from phuma.video.markers import MARKERS, stature_of
+from phuma.video.pinhole import up_of
 from phuma.video.posing import Rig
 from phuma.video.posture import REQUIRED, posture
 from phuma.video.standing import fit_standing, motion_of

@@ -16,8 +16,8 @@ from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX, REGIONS
 from phuma.core.smoothing import smooth
-from phuma.video.camera import axes_of
 from phuma.video.fit import Problem, State, solve
+from phuma.video.pinhole import axes_of
 from phuma.video.posing import SOLES, joint_positions, local_rotations
 
 FIRST, LATER = 10, 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,16 +30,20 @@ class Stretch:
     """(T,) bool, whether the person was seen; elsewhere landmarks are between their neighbours"""
 
 
-def stretches_of(landmarks: Landmarks) -> list[Stretch]:
-    """Return the stretches of a film in order; those that are too short are left out."""
+def stretches_of(landmarks: Landmarks, spans: Sequence[tuple[int, int]] | None = None) -> list[Stretch]:
+    """Return the stretches of a film in order; those that are too short are left out. Only frames of `spans`, first and
+    past the last, are used, if these are given, and no stretch goes beyond one."""
     seen = landmarks.presence >= SEEN
-    frames = np.flatnonzero(seen)
-    if not len(frames):
-        return []
-    cuts = np.flatnonzero(np.diff(frames) > BRIDGED * landmarks.fps + 1)
-    ends = zip(frames[np.concatenate([[0], cuts + 1])], frames[np.concatenate([cuts, [-1]])] + 1)
-    shortest = SHORTEST * landmarks.fps
-    return [_stretch(landmarks, seen, int(a), int(b)) for a, b in ends if b - a >= shortest]
+    out = []
+    for begin, end in [(0, len(landmarks))] if spans is None else spans:
+        frames = begin + np.flatnonzero(seen[begin:end])
+        if not len(frames):
+            continue
+        cuts = np.flatnonzero(np.diff(frames) > BRIDGED * landmarks.fps + 1)
+        ends = zip(frames[np.concatenate([[0], cuts + 1])], frames[np.concatenate([cuts, [-1]])] + 1)
+        long = [(int(a), int(b)) for a, b in ends if b - a >= SHORTEST * landmarks.fps]
+        out += [_stretch(landmarks, seen, a, b) for a, b in long]
+    return out
 
 
 def frames_of(landmarks: Landmarks, which: slice | Array) -> Landmarks:

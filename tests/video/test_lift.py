@@ -92,7 +92,7 @@ def test_a_taller_person_is_the_same_person_farther_away(walk):
 
 
 @pytest.mark.parametrize("kind", ["walk", "stand"])
-@pytest.mark.parametrize(("pitch", "roll"), [(0.0, 0.0), (-12.0, 3.0)])
+@pytest.mark.parametrize(("pitch", "roll"), [(0.0, 0.0), (-12.0, 3.0), (-20.0, 0.0)])
 def test_gravity_is_found_from_two_seconds_in_spite_of_noise(kind, pitch, roll):
     motion, by = walker(kind, 2.0), camera(pitch, roll)
     (found,) = lift(film(motion, by, noise=0.008, seed=1), known(motion))

@@ -53,6 +53,8 @@ FEW = (1.0, 0.15)
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
 SLOW = 50_000  # environment steps of an update that take a CPU many seconds
+REMEMBERED = 10
+"""Control steps from which a policy that is distilled with randomization estimates its velocity: pushes cannot be felt"""
 OBSERVATIONS = {"paper": False, "differences": True}
 """Whether differences are observed, by the option's value"""
 OPTIONS = {"begin": "from"}
@@ -82,7 +84,7 @@ def main(argv: Sequence[str]) -> int:
     check_device(args.device)
     dataset, own_split = Dataset(args.dataset), None if split == "all" else split
     algo = own_algo(args, folder)
-    taught = any(recipe_named(algo).stages[name].teacher == EXPERTS for name in stages)
+    taught = taught_by_experts(algo, stages)
     if taught:
         find_experts(dataset, robot, where, own_split, args)
         dataset = Dataset(args.dataset)
@@ -126,6 +128,11 @@ def find_experts(
         print(harmless(f"Not done: {name}: {reason}"))
     if bar.done:
         print(f"Experts: {bar.done} performed in {clock(time.monotonic() - began)}", flush=True)
+
+
+def taught_by_experts(algo: str, stages: Mapping[str, StageCfg]) -> bool:
+    """Return whether a stage learns from experts."""
+    return any(recipe_named(algo).stages[name].teacher == EXPERTS for name in stages)
 
 
 def own_algo(args: argparse.Namespace, folder: RunFolder) -> str:
@@ -241,6 +248,8 @@ def configuration(args: argparse.Namespace) -> RunCfg:
     }
     if args.no_future:
         given["future"] = False
+    if args.randomize and taught_by_experts(cfg.algo, cfg.stages):
+        given["history"] = REMEMBERED
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
 
 
@@ -270,7 +279,9 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
     if args.preset is not None:
-        beside = {name: getattr(environment, name) for name in ("randomize", "future", "base", "differences")}
+        beside = {
+            name: getattr(environment, name) for name in ("randomize", "future", "base", "differences", "history")
+        }
         preset = recipe_named(cfg.algo).settings(args.preset, cfg.seed, way).with_environment(**beside)
         other += ["preset"] * (preset != cfg)
     if other:

@@ -54,7 +54,7 @@ ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
 SLOW = 50_000  # environment steps of an update that take a CPU many seconds
 REMEMBERED = 10
-"""Control steps from which a policy that is distilled with randomization estimates its velocity: pushes cannot be felt"""
+"""Control steps from which a policy that is distilled with randomization estimates its velocity"""
 OBSERVATIONS = {"paper": False, "differences": True}
 """Whether differences are observed, by the option's value"""
 OPTIONS = {"begin": "from"}

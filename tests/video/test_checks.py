@@ -144,7 +144,7 @@ def test_exchanged_legs_are_found_where_they_are_and_crossing_legs_are_not():
     landmarks, pictures = good_film()
     findings, stretches = checked_film(swapped(landmarks, slice(52, 112)), pictures)
     assert [(f.kind, round(f.start * FPS)) for f in findings] == [("exchanged", 52), ("exchanged", 112)]
-    assert stretches == [(0, 52), (52, 112), (112, FRAMES)]
+    assert stretches == [(0, FRAMES)], "lifting puts them right"
     once = found(swapped(landmarks, slice(70, 72)), pictures)["exchanged"]
     assert [f.text for f in once] == ["0:02.3 to 0:02.4: left and right leg are exchanged, 2 times"]
 

@@ -196,7 +196,7 @@ CHECKS = (
     Check("turned", "the person is far from upright; turn the film if it lies on its side", turned, spoils=False),
     Check("cut", "a cut", cut, gap=0.0, breaks=True),
     Check("jump", "the person is suddenly elsewhere, or another one", jump, gap=1.0, breaks=True),
-    Check("exchanged", "left and right leg are exchanged; put right", exchanged, spoils=False, gap=1.0, least=0.0),
+    Check("exchanged", "left and right leg are exchanged", exchanged, spoils=False, gap=1.0, least=0.0),
 )
 """Every check, with what a person is told"""
 

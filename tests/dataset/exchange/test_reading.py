@@ -41,8 +41,8 @@ def test_what_was_exported_is_imported(tmp_path, robot, name):
     motion = made_up(robot, fps=RATES[name])
     path = tmp_path / "file without a suffix"
     export_motion(motion, robot, path, name)
-    assert recognise(Probe(path)).name == name
-    back = import_motion(path, robot)
+    assert name in [known.name for known in recognise(Probe(path))]
+    back = import_motion(path, robot, name)
     assert_same(back, motion)
     assert back.human_joints is None
     assert back.contact_used is None
@@ -55,7 +55,7 @@ def test_what_was_exported_is_imported(tmp_path, robot, name):
 def test_an_imported_motion_is_stored_as_any_other(tmp_path, robot, name):
     motion = made_up(robot, fps=RATES[name])
     export_motion(motion, robot, tmp_path / "a", name)
-    save_robot_motion(tmp_path / "b.npz", import_motion(tmp_path / "a", robot))
+    save_robot_motion(tmp_path / "b.npz", import_motion(tmp_path / "a", robot, name))
     with np.load(tmp_path / "b.npz", allow_pickle=False) as data:
         assert data["human_joints"].shape == (0, 22, 3)
     back = load_robot_motion(tmp_path / "b.npz")
@@ -72,7 +72,7 @@ def test_contact_is_a_sole_near_the_ground_or_below_it(tmp_path, robot):
         for height, expected in ((0.024, 1.0), (0.026, 0.0), (-0.5, 1.0)):
             shift = np.array([0, 0, height - heights[region]])
             export_motion(replace(motion, root_pos=motion.root_pos + shift), robot, tmp_path / "a", "csv")
-            assert import_motion(tmp_path / "a", robot).contact[0, region] == expected
+            assert import_motion(tmp_path / "a", robot, "csv").contact[0, region] == expected
 
 
 DIALECTS = {

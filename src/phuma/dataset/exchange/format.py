@@ -49,12 +49,14 @@ class Format:
     """The suffix of its files, with the dot"""
     about: str
     """One line for the help text"""
-    write: Callable[[RobotMotion, Robot, Path], None]
-    """Writes a file whole or not at all; the same motion gives the same bytes with the same library versions"""
-    read: Callable[[Path, Robot], RobotMotion] | None = None
-    """Reads an untrusted file; every fault of it is a ReadError. None where only writing is known"""
+    write: Callable[[RobotMotion, Robot, Path], None] | None
+    """Writes a file whole or not at all; the same motion gives the same bytes with the same library versions. None
+    where only reading is known"""
+    read: Callable[[Path, Robot], list[RobotMotion]] | None = None
+    """Reads all motions of an untrusted file, at least one; every fault of it is a ReadError. None where only writing is
+    known"""
     recognises: Callable[[Probe], bool] | None = None
-    """Tells whether a file's content, not its name, is of this format; it reads headers only"""
+    """Tells whether a file's content, not its name, may be of this format; it reads headers only"""
     names: Callable[[Robot], Names] = joints_only
     """The orders in which joints and bodies are written"""
     rate: Callable[[float], float] = same_rate

@@ -34,9 +34,9 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     write_atomic(path, lambda f: f.write(dumps(content)))
 
 
-def read(path: Path, robot: Robot) -> RobotMotion:
+def read(path: Path, robot: Robot) -> list[RobotMotion]:
     """Read the root and the joints only: bodies follow from them, and some of GMR's scripts store none."""
-    return read_dictionary(path, robot, FORMAT.name, load_pickle(path), KEYS)
+    return [read_dictionary(path, robot, FORMAT.name, load_pickle(path), KEYS)]
 
 
 def recognises(probe: Probe) -> bool:

@@ -40,11 +40,11 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     write_atomic(path, save)
 
 
-def read(path: Path, robot: Robot) -> RobotMotion:
+def read(path: Path, robot: Robot) -> list[RobotMotion]:
     """Read a file without running what its pickle may ask for."""
     holder = load_pickle(path, npy_pickle_start(path))
     content = holder.item() if getattr(holder, "shape", None) == () else holder
-    return read_dictionary(path, robot, FORMAT.name, content, KEYS)
+    return [read_dictionary(path, robot, FORMAT.name, content, KEYS)]
 
 
 def read_dictionary(path: Path, robot: Robot, layout: str, content: object, keys: tuple[str, str, str]) -> RobotMotion:

@@ -56,7 +56,8 @@ def test_an_assumed_rate_is_noted_and_a_given_one_goes_before_it(tmp_path: Path,
     path = valid_file(reader, tmp_path / "a.npy")
     assumed = read(reader, path)
     assert assumed.fps == 30.0
-    assert f"30 Hz assumed: {reader.FORMAT} files hold no rate" in assumed.provenance.notes
+    note = f"30 Hz assumed: {reader.FORMAT} files hold no rate; give the true one with --fps"
+    assert note in assumed.provenance.notes
     given_rate = read(reader, path, ReadCfg(fps=25))
     assert given_rate.fps == 25.0
     assert not any("assumed" in note for note in given_rate.provenance.notes)

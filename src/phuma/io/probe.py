@@ -6,13 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 from phuma.errors import ReadError
-from phuma.io.npz import MAX_BYTES, ArrayHeader, npy_header, npz_headers
+from phuma.io.bounded import unpacked
+from phuma.io.npz import MAX_BYTES, ArrayHeader, npy_header, npy_pickle_start, npz_headers
+from phuma.io.safe_pickle import load_pickle
+from phuma.io.torch_file import is_torch, load_torch
 
 HEAD_BYTES = 4096
-Kind = Literal["npz", "npy", "zip", "pickle", "text", "binary", "empty"]
+Kind = Literal["npz", "npy", "torch", "zip", "pickle", "text", "binary", "empty"]
 LIMITS: Mapping[Kind, int] = {
     "npy": MAX_BYTES + HEAD_BYTES,
     "zip": 8 << 30,  # an .npz, of which not all arrays are read
@@ -49,8 +54,9 @@ class Probe:
         if head.startswith(b"\x93NUMPY"):
             return "npy"
         if head.startswith(b"PK\x03\x04"):
-            return "npz" if self.arrays else "zip"
-        if head[:1] == b"\x80" and head[1:2] in b"\x00\x01\x02\x03\x04\x05":
+            return "torch" if is_torch(self.path) else "npz" if self.arrays else "zip"
+        start = unpacked(head)  # joblib compresses a pickle as a whole
+        if start[:1] == b"\x80" and start[1:2] in b"\x00\x01\x02\x03\x04\x05":
             return "pickle"
         text = head.removeprefix(b"\xef\xbb\xbf")
         return "binary" if b"\0" in text else "text"
@@ -80,6 +86,22 @@ class Probe:
         if self.head.startswith(b"PK\x03\x04"):
             return npz_headers(self.path)
         return {}
+
+    @cached_property
+    def content(self) -> Any:
+        """Return what a pickle, a file of torch's or an `.npy` of one object holds, read safely; None of other files.
+
+        These have no headers: their layout is known once they are read, which is done once.
+        """
+        self.check_size()
+        if self.kind == "pickle":
+            return load_pickle(self.path)
+        if self.kind == "torch":
+            return load_torch(self.path)
+        if self.kind == "npy" and self.arrays[""].dtype.hasobject and self.arrays[""].shape == ():
+            holder = load_pickle(self.path, npy_pickle_start(self.path))
+            return holder.item() if isinstance(holder, np.ndarray) and holder.size == 1 else holder
+        return None
 
     @cached_property
     def text(self) -> str:

@@ -1,36 +1,55 @@
 """Untrusted pickles are read here: data comes out, code never runs.
 
 A pickle is a program that may call anything it can name. Here it can name only the classes and functions of
-`safe_pickle_classes.py`.
+`safe_pickle_classes.py` and `safe_pickle_tensors.py`. A pickle of joblib's is interrupted by the bytes of its arrays.
 """
 
 from __future__ import annotations
 
+import io
+import math
 import os
 import pickle
 import struct
 import sys
 import warnings
-from collections.abc import Iterable
-from typing import IO, Any, ClassVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, ClassVar
 
 from phuma.errors import ReadError
+from phuma.io.bounded import Bounded, Inflated, is_deflated
 from phuma.io.safe_pickle_classes import (
     KNOWN,
+    MAX_ARRAY,
     MAX_BYTES,
     Chumpy,
     Csc,
     Csr,
     Dtype,
+    JoblibArray,
     PickledArray,
     Refused,
     Stub,
+    Unread,
+    array_of,
     as_array,
     simple_keys,
 )
+from phuma.io.safe_pickle_tensors import TORCH, Storage, declared_storage
 
 __all__ = ["as_array", "load_pickle"]
 
+MAX_DEPTH = 2  # pickles within a pickle
+MAX_STORAGES = 20_000  # of torch's within one pickle
+STORAGE_HEAD = 4096  # bytes of the pickles before a storage's elements
+TORCH_MARKS = (0x1950A86A20F9469CFC6C, 1001)
+StorageOf = Callable[[Any], Storage]
+"""Finds the storage that a persistent id names"""
+
+ALLOWED = {**KNOWN, **TORCH}
 _OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}  # Python 2's names
 
 
@@ -45,12 +64,16 @@ class _Unpickler(_PythonUnpickler):
 
     dispatch: ClassVar[dict[int, Any]] = dict(_PythonUnpickler.dispatch)
 
-    def __init__(self, file: _Bounded) -> None:
-        super().__init__(file, encoding="latin1")
-        self._made = 0
+    def __init__(self, source: Bounded, storage_of: StorageOf | None = None, outer: _Unpickler | None = None) -> None:
+        super().__init__(source, encoding="latin1")
+        self._source, self._storage_of = source, storage_of
+        self._depth: int = outer._depth + 1 if outer else 0
+        self._made: Counter[str] = outer._made if outer else Counter()
 
     def find_class(self, module: str, name: str) -> Any:
-        known = KNOWN.get((_OLD_MODULES.get(module, module), name))
+        if (module, name) == ("torch.storage", "_load_from_bytes"):
+            return self._storage_in
+        known = ALLOWED.get((_OLD_MODULES.get(module, module), name))
         if known is not None:
             return known
         if module.split(".")[0] == "chumpy":
@@ -63,6 +86,13 @@ class _Unpickler(_PythonUnpickler):
         super().load_reduce()
         self._charge(sys.getsizeof(self.stack[-1]))
 
+    def persistent_load(self, pid: Any) -> Storage:
+        if self._storage_of is None:
+            raise Refused("a persistent id")
+        storage = self._storage_of(pid)
+        self._charge(len(storage.data or b""))
+        return storage
+
     def load_build(self) -> None:
         state = self.stack.pop()
         target = self.stack[-1]
@@ -70,7 +100,44 @@ class _Unpickler(_PythonUnpickler):
         if not isinstance(target, (Dtype, PickledArray, Stub)):
             raise Refused(f"a state for an object of type {type(target).__name__}")
         target.__setstate__(state)
+        if isinstance(target, JoblibArray):
+            self.stack[-1] = self._array_behind(target)
         self._charge(target.nbytes if isinstance(target, PickledArray) else 0)
+
+    def _array_behind(self, wrapper: JoblibArray) -> Any:
+        """Return the array whose bytes follow in the file; one of objects is a pickle of its own."""
+        shape, dtype, fortran, padded = wrapper.header()
+        if dtype.hasobject:
+            return self._within(self._source).load()
+        if padded:
+            self._source.skip(self._source.read(1)[0])
+        size = math.prod(shape) * dtype.itemsize
+        if size > MAX_ARRAY:
+            self._source.skip(size)
+            return Unread(shape, dtype)
+        self._charge(size)
+        return array_of(self._source.read(size), shape, dtype, fortran)
+
+    def _storage_in(self, data: Any) -> Storage:
+        """`torch.storage._load_from_bytes`: five pickles, of which the fourth names a storage; its elements follow."""
+        self._made["storages"] += 1
+        if not isinstance(data, bytes) or self._made["storages"] > MAX_STORAGES:
+            raise Refused("a storage of torch's without its bytes, or too many of them")
+        self._charge(len(data))
+        stream = io.BytesIO(data)
+        pickles = Bounded(stream, min(len(data), STORAGE_HEAD))
+        magic, version, _, storage, keys = (self._within(pickles, declared_storage).load() for _ in range(5))
+        if (magic, version) != TORCH_MARKS or not isinstance(storage, Storage) or keys != [storage.key]:
+            raise Refused("bytes that are no storage of torch's")
+        elements = Bounded(stream, len(data) - stream.tell())
+        if int.from_bytes(elements.read(8), "little") != storage.count:
+            raise Refused("a storage of torch's of another length than it says")
+        return replace(storage, data=elements.read(storage.count * storage.dtype.itemsize))
+
+    def _within(self, source: Bounded, storage_of: StorageOf | None = None) -> _Unpickler:
+        if self._depth == MAX_DEPTH:
+            raise Refused("pickles within pickles within pickles")
+        return _Unpickler(source, storage_of, self)
 
     def load_bytearray8(self) -> None:
         (size,) = struct.unpack("<Q", self.read(8))
@@ -111,8 +178,8 @@ class _Unpickler(_PythonUnpickler):
 
     def _charge(self, size: int) -> None:
         # A few bytes that ask for a copy of a long text a thousand times would else fill the memory.
-        self._made += size
-        if self._made > MAX_BYTES:
+        self._made["bytes"] += size
+        if self._made["bytes"] > MAX_BYTES:
             raise Refused(f"more than {MAX_BYTES:,} bytes")
 
 
@@ -131,37 +198,34 @@ for _opcode, _method in {
     _Unpickler.dispatch[_opcode[0]] = _method
 
 
-class _Bounded:
-    """A bounded file refuses to read beyond its end, before memory is taken for what is not there."""
-
-    def __init__(self, f: IO[bytes], size: int) -> None:
-        self._f, self._left = f, size
-
-    def read(self, n: int) -> bytes:
-        if n > self._left:
-            raise EOFError(f"{n:,} bytes wanted, {self._left:,} left")
-        self._left -= n
-        return self._f.read(n)
-
-    def readline(self) -> bytes:
-        line = self._f.readline()
-        self._left -= len(line)
-        return line
-
-
 def load_pickle(path: str | os.PathLike[str], start: int = 0) -> Any:
-    """Return the data of a pickle, which may begin `start` bytes into its file.
+    """Return the data of a pickle, which may begin `start` bytes into its file, or be joblib's, compressed or not.
 
     Arrays of libraries that are not needed come as safe pickle classes: see `as_array`.
     """
+    with reading(path), open(path, "rb") as f:
+        size = os.fstat(f.fileno()).st_size
+        if size > MAX_BYTES:
+            raise ReadError(path, f"has {size:,} bytes; pickles of at most {MAX_BYTES:,} are read")
+        deflated = not start and is_deflated(f.read(3))
+        f.seek(start)
+        if deflated:
+            return load_stream(Bounded(io.BufferedReader(Inflated(f)), MAX_BYTES))
+        return load_stream(Bounded(f, size - start))
+
+
+def load_stream(source: Bounded, storage_of: StorageOf | None = None) -> Any:
+    """Return the data of the pickle that begins here; `storage_of` finds what its persistent ids name."""
+    return _Unpickler(source, storage_of).load()
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn whatever an unpickler raises on untrusted bytes into a ReadError."""
     try:
-        with open(path, "rb") as f, warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of numbers out of range
-            size = os.fstat(f.fileno()).st_size
-            if size > MAX_BYTES:
-                raise ReadError(path, f"has {size:,} bytes; pickles of at most {MAX_BYTES:,} are read")
-            f.seek(start)
-            return _Unpickler(_Bounded(f, size - start)).load()
+            yield
     except ReadError:
         raise
     except Refused as e:

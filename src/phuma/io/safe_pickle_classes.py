@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from phuma.errors import ReadError
 from phuma.io.npz import holds_characters
 
 MAX_BYTES = 4 << 30  # of a pickle, and of the arrays in it together
+MAX_ARRAY = 128 << 20  # of one array of a torch or joblib file, which may hold masks and meshes that nobody wants
 _NO_ARRAY: NDArray[Any] = np.zeros(())
 
 
@@ -57,7 +58,7 @@ class PickledArray(np.ndarray):
 
     def __setstate__(self, state: Any) -> None:
         _, shape, kind, fortran, data = state
-        dtype = _plain(kind)
+        dtype = plain(kind)
         count = _count(shape)
         if dtype.hasobject:
             if not (isinstance(data, list) and len(data) == count):
@@ -95,20 +96,48 @@ class Csr(Stub):
     """This class stands for a scipy.sparse matrix by rows."""
 
 
-def _plain(kind: Any) -> np.dtype:
+class JoblibArray(Stub):
+    """This class stands for joblib's NumpyArrayWrapper: the array's bytes follow in the file, outside the pickle."""
+
+    def header(self) -> tuple[tuple[int, ...], np.dtype, bool, bool]:
+        """Return the array's shape and type, whether Fortran's order holds, and whether padding comes before it."""
+        state = self.state
+        shape, padding = state.get("shape"), state.get("numpy_array_alignment_bytes")
+        _count(shape)
+        return cast("tuple[int, ...]", shape), plain(state.get("dtype")), state.get("order") == "F", padding is not None
+
+
+class Unread(NamedTuple):
+    """This stands for an array that is so large that it was passed over."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype
+
+
+def plain(kind: Any) -> np.dtype:
+    """Return the NumPy type of numbers, text or objects that a pickle names."""
     if not isinstance(kind, Dtype):
         raise Refused("an array without a type")
     return kind.dtype()
 
 
 def _count(shape: Any) -> int:
-    if not (isinstance(shape, tuple) and len(shape) <= 32 and all(_is_length(n) for n in shape)):
+    if not (isinstance(shape, tuple) and len(shape) <= 32 and all(is_length(n) for n in shape)):
         raise Refused("an array of an impossible shape")
     return math.prod(shape)
 
 
-def _is_length(n: Any) -> bool:
+def is_length(n: Any) -> bool:
+    """Return whether this can be the length of an array."""
     return type(n) is int and 0 <= n <= MAX_BYTES
+
+
+def array_of(data: bytes, shape: tuple[int, ...], dtype: np.dtype, fortran: bool) -> NDArray[Any]:
+    """Return an array over its bytes, which have to be as many as its shape says; read-only."""
+    raw = _raw(data, _count(shape) * dtype.itemsize)
+    if not dtype.itemsize:
+        raise Refused("an array of empty texts")
+    return _text(np.frombuffer(raw, dtype)).reshape(shape, order="F" if fortran else "C")
 
 
 def _raw(data: Any, size: int) -> bytes:
@@ -132,16 +161,16 @@ def _reconstruct(*_: Any) -> PickledArray:
 
 def _frombuffer(data: Any, kind: Any, shape: Any, order: Any) -> NDArray[Any]:
     """`numpy._core.numeric._frombuffer`, of pickle protocol 5."""
-    dtype = _plain(kind)
+    dtype = plain(kind)
     if dtype.hasobject:
         raise Refused("an array of objects from a buffer")
-    raw = _raw(data, _count(shape) * dtype.itemsize)
-    return _text(np.frombuffer(raw, dtype)).reshape(shape, order="F" if order == "F" else "C")
+    _count(shape)
+    return array_of(data, shape, dtype, order == "F")
 
 
 def _scalar(kind: Any, data: Any = None) -> Any:
     """`numpy._core.multiarray.scalar`."""
-    dtype = _plain(kind)
+    dtype = plain(kind)
     if dtype.hasobject or not dtype.itemsize:
         raise Refused("a scalar of objects")
     return _text(np.frombuffer(_raw(data, dtype.itemsize), dtype))[0]
@@ -170,6 +199,11 @@ def _dict(items: Any = ()) -> dict[Any, Any]:
     return dict(zip(simple_keys(k for k, _ in pairs), (v for _, v in pairs)))
 
 
+def _defaultdict(*_: Any) -> dict[Any, Any]:
+    """`collections.defaultdict`: its items follow; what makes missing ones is not asked."""
+    return {}
+
+
 def _set(items: Any = ()) -> set[Any]:
     return set(simple_keys(items))
 
@@ -178,13 +212,14 @@ def simple_keys(items: Iterable[Any]) -> list[Any]:
     """Return the keys if all are of simple types: hashing tuples of tuples of the same tuple takes forever."""
     keys = list(items)
     for key in keys:
-        if not isinstance(key, (str, bytes, int, float, type(None))):
+        if not isinstance(key, (str, bytes, int, float, np.integer, type(None))):
             raise Refused(f"a key of type {type(key).__name__}")
     return keys
 
 
 _NUMPY: dict[tuple[str, str], Callable[..., Any]] = {
     ("numpy", "ndarray"): _Marker,
+    ("numpy", "memmap"): _Marker,
     ("numpy", "dtype"): Dtype,
 }
 for _core in ("numpy.core", "numpy._core"):
@@ -194,7 +229,9 @@ for _core in ("numpy.core", "numpy._core"):
 
 KNOWN: dict[tuple[str, str], Callable[..., Any]] = {
     **_NUMPY,
+    ("joblib.numpy_pickle", "NumpyArrayWrapper"): JoblibArray,
     ("collections", "OrderedDict"): _dict,
+    ("collections", "defaultdict"): _defaultdict,
     ("_codecs", "encode"): _encode,
     ("copyreg", "_reconstructor"): _reconstructor,
     ("builtins", "object"): _Marker,
@@ -208,6 +245,11 @@ KNOWN: dict[tuple[str, str], Callable[..., Any]] = {
 
 def as_array(path: str | os.PathLike[str], name: str, value: Any) -> NDArray[Any]:
     """Return a value out of `load_pickle` as a plain array; arrays, chumpy's arrays and sparse matrices can be."""
+    if isinstance(value, Unread):
+        size = math.prod(value.shape) * value.dtype.itemsize
+        raise ReadError(
+            path, f"{name} has {size:,} bytes; at most {MAX_ARRAY:,} of an array are read: cut the recording"
+        )
     if isinstance(value, Chumpy):
         value = value.state.get("x")
     if isinstance(value, (Csc, Csr)):
@@ -228,7 +270,7 @@ def _dense(path: str | os.PathLike[str], name: str, matrix: Stub) -> NDArray[Any
         )
         and isinstance(shape, tuple)
         and len(shape) == 2
-        and all(_is_length(n) for n in shape)
+        and all(is_length(n) for n in shape)
         and math.prod(shape) <= MAX_BYTES // 64
         and len(starts) == shape[by_column] + 1
         and len(data) == len(inner)

@@ -12,10 +12,24 @@ from phuma.errors import PhumaError, ReadError
 from phuma.formats.clip_file import is_clip
 from phuma.io.names import unique_name
 from phuma.io.probe import Probe
-from phuma.sources import amass_smplh, amass_smplx, bvh, motionx, phuma_human
+from phuma.sources import (
+    amass_smplh,
+    amass_smplx,
+    bvh,
+    gem,
+    gvhmr,
+    motionx,
+    phalp,
+    phuma_human,
+    prompthmr,
+    tram,
+    wham,
+)
 from phuma.sources.reader import ReadCfg, Reader
 
-READERS: tuple[Reader, ...] = (amass_smplx, amass_smplh, motionx, phuma_human, bvh)
+READERS: tuple[Reader, ...] = (
+    amass_smplx, amass_smplh, motionx, phuma_human, bvh, gvhmr, gem, tram, wham, prompthmr, phalp,
+)  # fmt: skip
 SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt"}
 """What a folder is searched for; a file that is named itself may be called anything."""
 

@@ -166,7 +166,8 @@ def _rate(layout: Layout, fps: float | None, cfg: ReadCfg) -> tuple[float, tuple
         return checked_fps(fps), ()
     if layout.assumed_fps is None:
         raise PhumaError("has no frame rate; give it with --fps")
-    return layout.assumed_fps, (f"{layout.assumed_fps:g} Hz assumed: {layout.format} files hold no rate",)
+    note = f"{layout.assumed_fps:g} Hz assumed: {layout.format} files hold no rate; give the true one with --fps"
+    return layout.assumed_fps, (note,)
 
 
 def expect_shape(path: Path, name: str, found: tuple[int, ...], wanted: tuple[int | str, ...]) -> None:

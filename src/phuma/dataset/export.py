@@ -142,6 +142,7 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
             motion = _performed(item.performance, motion, robot)
         path = inside(out, f"{robot.name}/{item.name}{chosen.suffix}")
         make_folder(path.parent)
+        assert chosen.write is not None  # only formats that are written are chosen
         chosen.write(motion, robot, path)
     except (ConfigError, StorageError):
         raise

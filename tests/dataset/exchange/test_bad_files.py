@@ -249,7 +249,7 @@ def test_the_robot_must_be_the_right_one(tmp_path, robot):
     other = load_robot("h1_2")
     for name in BOTH:
         export_motion(made_up(robot), robot, tmp_path / "a", name)
-        with pytest.raises(ReadError, match=r"36|29"):
+        with pytest.raises(ReadError, match=r"36|29|23|left_hip_pitch|no joint"):
             import_motion(tmp_path / "a", other, name)
     with pytest.raises(PhumaError, match="no joint 'left_hip_pitch_joint' in this motion"):
         export_motion(replace(made_up(robot), joint_names=tuple(map(str, range(29)))), robot, tmp_path / "b", "csv")
@@ -261,16 +261,18 @@ def test_what_is_not_known_is_said(tmp_path, robot):
     with pytest.raises(ReadError, match="empty: is empty"):
         import_motion(tmp_path / "empty", robot)
     np.savez(tmp_path / "a.npz", angles=np.zeros((4, 3)))
-    known = r"is a npz file with angles \(4, 3\): none of the robot layouts that are read \(phuma, csv, mjlab, gmr\)"
+    known = r"is a npz file with angles \(4, 3\): none of the robot layouts that are read \(phuma, csv, kimodo, "
     with pytest.raises(ReadError, match=known):
         recognise(Probe(tmp_path / "a.npz"))
     save_robot_motion(tmp_path / "own.npz", made_up(robot))
     with pytest.raises(ReadError, match="is a robot motion of this program already; nothing needs to be imported"):
         import_motion(tmp_path / "own.npz", robot)
-    with pytest.raises(ConfigError, match="there is no format 'fbx'; there are: phuma, csv, mjlab, beyondmimic"):
+    with pytest.raises(ConfigError, match="there is no format 'fbx'; there are: phuma, csv, kimodo, bones-seed, mjlab"):
         format_named("fbx")
-    with pytest.raises(ConfigError, match="format 'protomotions' is only written; read are: phuma, csv, mjlab, gmr"):
-        import_motion(tmp_path / "own.npz", robot, "protomotions")
+    with pytest.raises(ConfigError, match="format 'beyondmimic' is only written; read are: phuma, csv, kimodo, "):
+        import_motion(tmp_path / "own.npz", robot, "beyondmimic")
+    with pytest.raises(ConfigError, match="format 'kimodo' is only read; written are: phuma, csv, mjlab, "):
+        export_motion(made_up(robot), robot, tmp_path / "b", "kimodo")
 
 
 @pytest.mark.parametrize("name", BOTH)

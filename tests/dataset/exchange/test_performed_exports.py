@@ -107,9 +107,11 @@ def test_dictionaries_get_more_keys(tmp_path, robot, name):
 @pytest.mark.parametrize("name", WRITTEN)
 def test_poses_are_written_as_of_any_other_motion_whatever_the_order_of_joints(tmp_path, robot, name):
     motion = performed(robot)
-    export_motion(motion, robot, tmp_path / "a", name)
-    export_motion(motion.reordered(motion.joint_names[::-1]), robot, tmp_path / "b", name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    a, b = tmp_path / "a" / "motion", tmp_path / "b" / "motion"
+    for path, order in ((a, motion.joint_names), (b, motion.joint_names[::-1])):
+        path.parent.mkdir()
+        export_motion(motion.reordered(order), robot, path, name)
+    assert a.read_bytes() == b.read_bytes()
 
 
 @pytest.mark.parametrize("name", [n for n in READ if n in WRITTEN])
@@ -119,4 +121,5 @@ def test_what_is_read_again_is_the_motion(tmp_path, robot, name):
     (again,) = FORMATS[name].read(tmp_path / "a", robot)
     wanted = motion.resampled(30.0) if name == "csv" else motion
     assert again.fps == (30.0 if name == "csv" else 50.0)
-    np.testing.assert_allclose(again.joint_pos, wanted.joint_pos, atol=1e-6)
+    held = [j for j, joint in enumerate(robot.joint_names) if name != "pbhc" or "wrist" not in joint]
+    np.testing.assert_allclose(again.joint_pos[:, held], wanted.joint_pos[:, held], atol=1e-6)

@@ -40,8 +40,10 @@ def points_on(poses: BodyPoses, body: Indices, offset: Array) -> Array:
 
 
 class Velocities(NamedTuple):
-    """Velocities of joints, of points on bodies, and of these bodies' rotations."""
+    """Velocities of the root, of joints, of points on bodies, and of these bodies' rotations."""
 
+    root: Array
+    """(T, 6) m/s, linear in the world, and rad/s, angular in the root's frame"""
     joints: Array
     """(T, N) rad/s, in the robot's order"""
     points: Array
@@ -56,7 +58,7 @@ def velocities(motion: RobotMotion, robot: Robot, poses: BodyPoses, body: Indice
     velocity = differences(motion) if velocity is None else velocity
     linear, angular = (value[:, body] for value in body_velocities(robot, motion, velocity))
     arm = rot.rotate(poses.quat[:, body], offset)
-    return Velocities(velocity[:, 6:], linear + np.cross(angular, arm), angular)
+    return Velocities(velocity[:, :6], velocity[:, 6:], linear + np.cross(angular, arm), angular)
 
 
 def differences(motion: Trajectory) -> Array:

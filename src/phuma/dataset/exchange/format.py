@@ -53,8 +53,8 @@ class Format:
     """Writes a file whole or not at all; the same motion gives the same bytes with the same library versions. None
     where only reading is known"""
     read: Callable[[Path, Robot], list[RobotMotion]] | None = None
-    """Reads all motions of an untrusted file, at least one; every fault of it is a ReadError. None where only writing is
-    known"""
+    """Reads all motions of an untrusted file, at least one; every fault of it is a ReadError. None where only writing
+    is known"""
     recognises: Callable[[Probe], bool] | None = None
     """Tells whether a file's content, not its name, may be of this format; it reads headers only"""
     names: Callable[[Robot], Names] = joints_only

@@ -72,6 +72,15 @@ def imported(
         raise e if isinstance(e, ReadError) else ReadError(path, str(e)) from None
 
 
+def consecutive(motions: list[RobotMotion]) -> list[RobotMotion]:
+    """Return the motions of one file, each beginning where the one before it ends."""
+    out: list[RobotMotion] = []
+    for motion in motions:
+        start = out[-1].provenance.start + len(out[-1]) / out[-1].fps if out else 0.0
+        out.append(replace(motion, provenance=replace(motion.provenance, start=start)))
+    return out
+
+
 def number(path: Path, name: str, value: Any) -> float:
     """Return a number that may be stored as such or as an array of one."""
     array = np.asarray(value)

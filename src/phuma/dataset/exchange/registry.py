@@ -11,8 +11,12 @@ from phuma.dataset.exchange import (
     beyondmimic,
     bones_seed,
     gmr,
+    holosoma,
     kimodo,
+    locomujoco,
     mjlab,
+    mujoco_qpos,
+    pbhc,
     phuma_npy,
     protomotions,
     unitree_csv,
@@ -24,7 +28,10 @@ from phuma.formats.robot_motion_file import is_robot_motion
 from phuma.io.probe import Probe
 from phuma.robots.robot import Robot
 
-MODULES = (phuma_npy, unitree_csv, kimodo, bones_seed, mjlab, beyondmimic, protomotions, gmr)
+MODULES = (
+    phuma_npy, unitree_csv, kimodo, bones_seed, mjlab, beyondmimic, holosoma, protomotions, gmr, pbhc, locomujoco,
+    mujoco_qpos,
+)  # fmt: skip
 FORMATS: Mapping[str, Format] = {module.FORMAT.name: module.FORMAT for module in MODULES}
 READ = tuple(name for name, known in FORMATS.items() if known.read is not None)
 """The names of the formats that are read"""
@@ -109,5 +116,6 @@ def _read_as(path: Path, robot: Robot, formats: Sequence[Format]) -> list[RobotM
     which = "in more than one way of reading it" if share >= STANDS else "however it is read"
     stands = "stands" if share >= STANDS else "hardly ever stands"
     raise ReadError(
-        path, f"does not say the order of its quaternions, and the robot {stands} {which} (frames: {shares}): say {flags}"
-    )  # fmt: skip
+        path,
+        f"does not say the order of its quaternions, and the robot {stands} {which} (frames: {shares}): say {flags}",
+    )

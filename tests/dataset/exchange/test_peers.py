@@ -58,7 +58,7 @@ def test_bones_seed(tmp_path, robot):
     (tmp_path / "b.csv").write_text(text)
     with pytest.raises(ReadError, match="has no column 'left_knee_joint_dof'; it has Frame, root_translateX"):
         import_motion(tmp_path / "b.csv", robot)
-    with pytest.raises(ReadError, match="begins with a header .* --format bones-seed"):
+    with pytest.raises(ReadError, match=r"begins with a header .* --format bones-seed"):
         import_motion(tmp_path / "b.csv", robot, "csv")
 
 

@@ -14,11 +14,10 @@ import pytest
 pytest.importorskip("duckdb")
 
 import phuma
-from phuma.dataset.exchange import FORMATS
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.robots import load_robot
 from tests.cli.small_dataset import build_small, run
-from tests.dataset.exchange.made_up import UNITREE, isaaclab_bodies, isaaclab_joints, made_up
+from tests.dataset.exchange.made_up import FILES, UNITREE, isaaclab_bodies, isaaclab_joints, made_up
 
 pytestmark = pytest.mark.slow
 
@@ -63,14 +62,15 @@ def test_rejected_clips_are_not_exported(capsys, tmp_path, dataset):
     assert len(files_below(tmp_path / "x")) == sum(row["kept"] for row in rows)
 
 
-@pytest.mark.parametrize("layout", list(FORMATS))
+@pytest.mark.parametrize("layout", [*FILES, "lerobot"])
 def test_the_list_tells_order_and_rate_of_what_was_written(capsys, tmp_path, dataset, layout):
     code, _, _ = run(capsys, "export", dataset, "--format", layout, "--out", tmp_path / "x", "--split", "train")
     assert code == 0
     result = listed(tmp_path / "x")
     names, first = result["robots"]["g1"], result["files"][0]
     path = tmp_path / "x" / first["file"]
-    bodies = {"mjlab": list(load_robot("g1").body_names), "gmr": list(load_robot("g1").body_names)}
+    own = list(load_robot("g1").body_names)
+    bodies = {"mjlab": own, "holosoma": ["world", *own], "locomujoco": ["world", *own]}
     if layout == "beyondmimic":
         assert names == {"joints": isaaclab_joints("g1"), "bodies": isaaclab_bodies("g1")}
         assert np.load(path)["body_names"].tolist() == names["bodies"]
@@ -78,9 +78,15 @@ def test_the_list_tells_order_and_rate_of_what_was_written(capsys, tmp_path, dat
         assert names["joints"] == UNITREE["g1"]
         assert len(names["bodies"]) == 33
         assert names["bodies"][names["bodies"].index("pelvis") + 1] == "head"
+    elif layout == "gmr":
+        assert names["joints"] == UNITREE["g1"]
+        assert len(names["bodies"]) == 38
+        assert "head_mocap" in names["bodies"]
+    elif layout == "pbhc":
+        assert names == {"joints": [n for n in UNITREE["g1"] if "wrist" not in n], "bodies": []}
     else:
         assert names == {"joints": UNITREE["g1"], "bodies": bodies.get(layout, [])}
-    assert first["fps"] == {"mjlab": 50, "beyondmimic": 50}.get(layout, 30)
+    assert first["fps"] == (50 if layout in ("mjlab", "beyondmimic", "holosoma") else 30)
     if layout in ("mjlab", "beyondmimic"):
         assert np.load(path)["fps"] == first["fps"]
         assert np.load(path)["joint_names"].tolist() == names["joints"]

@@ -33,7 +33,7 @@ FORMAT = "phuma-export"
 VERSION = 1
 MOST_BYTES = 1 << 30
 """Largest export.json, which has a row per motion"""
-COLUMNS = "clip, robot, recording, source, split, file, certified_file"
+COLUMNS = "clip, robot, recording, source, split, category, label, file, certified_file"
 Row = dict[str, Any]
 
 
@@ -162,6 +162,20 @@ def _performed(path: Path, motion: RobotMotion, robot: Robot) -> RobotMotion:
     if rollout.robot != robot.name:
         raise ReadError(path, f"is of robot {rollout.robot!r}; the clip is of {robot.name!r}")
     return performed_motion(rollout, robot, motion.provenance)
+
+
+def gathered(rows: list[Row], out: Path, layout: str, models: Mapping[str, str]) -> list[Row]:
+    """Return the rows of all files once those of a layout that has one dataset for all are gathered into it."""
+    chosen = format_named(layout)
+    if chosen.gather is None:
+        return rows
+    done: list[Row] = []
+    for name in sorted({row["robot"] for row in rows}):
+        of_robot = [{**row, "file": row["file"].removeprefix(f"{name}/")} for row in rows if row["robot"] == name]
+        robot = cached_robot(models[name])
+        made = chosen.gather(inside(out, name), robot, of_robot, of_robot[0]["fps"])
+        done += [{**row, "file": f"{name}/{row['file']}"} for row in made]
+    return done
 
 
 def other_models(source: Path, identities: Mapping[str, str]) -> list[str]:

@@ -21,7 +21,7 @@ from phuma.curation.pipeline import clip_spans
 from phuma.dataset.builder import Progress, Runner, build
 from phuma.dataset.category import GROUP_OF
 from phuma.dataset.describe import ROBOT_FILES, Description, load_description
-from phuma.dataset.exchange import FORMATS, READ, format_named, import_all
+from phuma.dataset.exchange import FORMATS, READ, format_named, import_all, lerobot
 from phuma.dataset.labels import LABELS_FILE, type_of_text
 from phuma.dataset.layout import Layout, clip_id
 from phuma.dataset.record import Job, Record, Row, load_record
@@ -115,7 +115,8 @@ def describe(out: Path, robot: Robot) -> Description:
 def jobs_of(sources: Sequence[str | Path], out: Path, cfg: ImportCfg) -> list[Job]:
     """Return a job for every candidate file below the sources, each once."""
     found = find_recordings(sorted(map(str, sources)), out, SUFFIXES)
-    jobs = named_jobs([f for f in found if f.path.name != LABELS_FILE], BENEATH)
+    motions = [f for f in found if f.path.name != LABELS_FILE and not lerobot.is_metadata(f.path)]
+    jobs = named_jobs(motions, BENEATH)
     if not jobs:
         wanted = ", ".join(sorted(SUFFIXES))
         raise ConfigError(f"no robot motions below {', '.join(map(str, sources))}; looked for {wanted}")
@@ -125,11 +126,13 @@ def jobs_of(sources: Sequence[str | Path], out: Path, cfg: ImportCfg) -> list[Jo
 def produce(job: Job, layout: Layout, cfg: ImportCfg) -> list[Row]:
     """Import one file: write the clips of it that are kept, and return the manifest rows of all."""
     robot, rows = cached_robot(cfg.robot), []
-    for read in read_motions(job, robot, cfg):
+    motions = read_motions(job, robot, cfg)
+    for number, read in enumerate(motions):
+        split = split_of(job.relative if len(motions) == 1 else f"{job.relative}/{number}")
         motion = on_ground(read.resampled(CUTTING.rate), robot)
         for span in clip_spans(len(motion), motion.fps, CUTTING):
             start = motion.provenance.start + span[0] / motion.fps
-            rows.append(_clip_row(job, layout, robot, motion.frames(slice(*span)), start))
+            rows.append({**_clip_row(job, layout, robot, motion.frames(slice(*span)), start), "split": split})
     return rows
 
 
@@ -182,7 +185,6 @@ def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start
         "end": round(start + motion.duration, 6),
         "fps": motion.fps,
         "frames": len(motion),
-        "split": split_of(job.relative),
         "category": category,
         "category_group": GROUP_OF[category] if category else None,
         "label": job.label,

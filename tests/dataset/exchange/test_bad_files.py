@@ -12,15 +12,15 @@ from hypothesis import given
 
 pytest.importorskip("mujoco")
 
-from phuma.dataset.exchange import READ, WRITTEN, export_motion, format_named, import_motion, recognise, table
+from phuma.dataset.exchange import READ, export_motion, format_named, import_motion, recognise, table
 from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.probe import Probe
 from phuma.robots import load_robot
-from tests.dataset.exchange.made_up import made_up
+from tests.dataset.exchange.made_up import FILES, made_up
 from tests.fuzz import changes, damage, fuzzed, only_read_errors
 
-BOTH = [name for name in READ if name in WRITTEN]
+BOTH = [name for name in READ if name in FILES]
 
 
 @pytest.fixture(scope="module")

@@ -11,10 +11,11 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from phuma.dataset.exchange import WRITTEN, export_motion
+from phuma.dataset.exchange import export_motion
 from phuma.robots import Robot, load_robot
 from phuma.robots.kinematics import local_body_poses
 from tests.dataset.exchange.made_up import (
+    FILES,
     ROBOTS,
     UNITREE,
     Simulator,
@@ -58,7 +59,7 @@ def test_the_made_up_motion_tells_left_from_right_and_up_from_down(robot):
     assert matrices(motion.root_quat, "wxyz")[..., 2, 2].min() > 0.5
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", FILES)
 def test_the_same_motion_gives_the_same_bytes_in_whatever_order_its_joints_are(tmp_path, robot, name):
     motion = made_up(robot)
     a, b = tmp_path / "a" / "motion", tmp_path / "b" / "motion"
@@ -69,7 +70,7 @@ def test_the_same_motion_gives_the_same_bytes_in_whatever_order_its_joints_are(t
     assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["motion", "motion"]
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", FILES)
 def test_a_single_frame_stands_still(tmp_path, robot, name):
     export_motion(made_up(robot, frames=1), robot, tmp_path / "a", name)
     assert (tmp_path / "a").stat().st_size > 0

@@ -11,9 +11,9 @@ import pytest
 
 from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
-from phuma.dataset.exchange import FORMATS, READ, WRITTEN, export_motion
+from phuma.dataset.exchange import FORMATS, READ, export_motion
 from phuma.robots import Robot, load_robot
-from tests.dataset.exchange.made_up import ROBOTS, UNITREE, Simulator, isaaclab_bodies, isaaclab_joints, made_up
+from tests.dataset.exchange.made_up import FILES, ROBOTS, UNITREE, Simulator, isaaclab_bodies, isaaclab_joints, made_up
 
 torch = pytest.importorskip("torch")
 
@@ -104,7 +104,7 @@ def test_dictionaries_get_more_keys(tmp_path, robot, name):
     assert data["fps"] == 50
 
 
-@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("name", FILES)
 def test_poses_are_written_as_of_any_other_motion_whatever_the_order_of_joints(tmp_path, robot, name):
     motion = performed(robot)
     a, b = tmp_path / "a" / "motion", tmp_path / "b" / "motion"
@@ -114,7 +114,7 @@ def test_poses_are_written_as_of_any_other_motion_whatever_the_order_of_joints(t
     assert a.read_bytes() == b.read_bytes()
 
 
-@pytest.mark.parametrize("name", [n for n in READ if n in WRITTEN])
+@pytest.mark.parametrize("name", [n for n in READ if n in FILES])
 def test_what_is_read_again_is_the_motion(tmp_path, robot, name):
     motion = performed(robot)
     export_motion(motion, robot, tmp_path / "a", name)

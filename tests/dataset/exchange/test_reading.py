@@ -46,8 +46,8 @@ def assert_same(back, motion):
 
 
 def test_these_formats_are_read():
-    assert set(READ) == {*RATES, "kimodo", "bones-seed", "mujoco"}
-    assert set(WRITTEN) == {*RATES, "beyondmimic"}
+    assert set(READ) == {*RATES, "kimodo", "bones-seed", "mujoco", "lerobot"}
+    assert set(WRITTEN) == {*RATES, "beyondmimic", "lerobot", "rerun"}
 
 
 @pytest.mark.parametrize("name", list(RATES))

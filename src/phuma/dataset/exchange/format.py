@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import missing_extra
@@ -65,6 +65,10 @@ class Format:
     """Whether a file says its own rate"""
     library: str | None = None
     """An optional library that writing needs"""
+    gather: Callable[[Path, Robot, Sequence[dict[str, Any]], float], list[dict[str, Any]]] | None = None
+    """Makes one dataset of all files of a robot that an export wrote: given are the robot's folder, the files' rows
+    with paths below it, and the rate; it returns the rows with where the motions are now. None where each file is
+    whole"""
 
     def check_library(self) -> None:
         """Raise an error with the line that installs the library that writing needs, where it is not installed."""

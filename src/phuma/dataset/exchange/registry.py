@@ -13,12 +13,14 @@ from phuma.dataset.exchange import (
     gmr,
     holosoma,
     kimodo,
+    lerobot,
     locomujoco,
     mjlab,
     mujoco_qpos,
     pbhc,
     phuma_npy,
     protomotions,
+    rerun_log,
     unitree_csv,
 )
 from phuma.dataset.exchange.format import Format
@@ -30,7 +32,7 @@ from phuma.robots.robot import Robot
 
 MODULES = (
     phuma_npy, unitree_csv, kimodo, bones_seed, mjlab, beyondmimic, holosoma, protomotions, gmr, pbhc, locomujoco,
-    mujoco_qpos,
+    mujoco_qpos, lerobot, rerun_log,
 )  # fmt: skip
 FORMATS: Mapping[str, Format] = {module.FORMAT.name: module.FORMAT for module in MODULES}
 READ = tuple(name for name, known in FORMATS.items() if known.read is not None)

@@ -245,3 +245,26 @@ def test_names_in_a_strangers_manifest_lead_nowhere():
     assert safe_name("../../etc/pass wd") == "etc/pass-wd"
     assert safe_name("a//.hidden/Ü\n<b>") == "a/hidden/b"
     assert safe_name("../..") == "motion"
+
+
+def test_several_formats_are_exports_of_their_own(capsys, tmp_path, dataset):
+    code, out, _ = run(
+        capsys, "export", dataset, "--format", "csv", "gmr,mjlab", "csv", "--out", tmp_path / "x", "--json"
+    )
+    assert code == 0
+    assert list(json.loads(out)) == ["csv", "gmr", "mjlab"]
+    for layout in ("csv", "gmr", "mjlab"):
+        result = listed(tmp_path / "x" / layout)
+        assert result == json.loads(out)[layout]
+        assert (result["layout"], result["finished"]) == (layout, True)
+        assert {f["file"] for f in result["files"]} == files_below(tmp_path / "x" / layout)
+    _, out, _ = run(capsys, "export", dataset, "--format", "csv", "gmr", "--out", tmp_path / "x")
+    assert [line.split(" in the layout ")[1].split()[0] for line in out.splitlines()[:2]] == ["csv", "gmr"]
+    for words, says in (
+        (["csv", "fbx"], "there is no format 'fbx'"),
+        (["kimodo"], "'kimodo' is only read; written are"),
+    ):
+        code, _, err = run(capsys, "export", dataset, "--format", *words, "--out", tmp_path / "y")
+        assert code == 2
+        assert says in err
+        assert not (tmp_path / "y").exists(), "nothing is begun that cannot be ended"

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-duckdb = pytest.importorskip("duckdb")
+pytest.importorskip("duckdb")
+
+import duckdb
 
 from phuma.dataset.exchange import export_motion, import_all, lerobot_folder, recognise
 from phuma.dataset.exchange.parquet import copy_query, read_columns, write_columns
@@ -138,5 +140,5 @@ def test_other_datasets_are_refused_with_what_they_have(folder, robot):
     with pytest.raises(ReadError, match="is not readable parquet"):
         import_all(path, robot)
     copy_query(path, "SELECT ['a'] AS \"observation.state\", 0 AS episode_index")
-    with pytest.raises(ReadError, match="observation.state is of type object; expected numbers"):
+    with pytest.raises(ReadError, match=r"observation.state is of type object; expected numbers"):
         import_all(path, robot)

@@ -121,7 +121,20 @@ def summary(result: dict[str, Any], out: Path) -> list[str]:
     robots = ", ".join(result["robots"]) or "no robot"
     what = "performances" if result["certified"] else "files"
     lines = [f"{len(files)} {what} in the layout {result['layout']} for {robots} in {out}, listed in {out / RESULT}"]
+    lines += clipping(result["layout"], files)
     lines += [f"Not usable: {f['source']}: {f['reason']}" for f in failed[:20]]
     if len(failed) > 20:
         lines.append(f"... and {len(failed) - 20} more, all in {out / RESULT}")
     return lines
+
+
+def clipping(layout: str, files: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a line on the frames that the layout's trainer will change, if there are any."""
+    within, outside = format_named(layout).within, [f["clipped"] for f in files if f.get("clipped")]
+    if within is None or not outside:
+        return []
+    return [
+        f"{layout} clips joints to {100 * within:g} % of their range when it begins an episode: {len(outside)} of "
+        f"{len(files)} motions have frames beyond that, the worst {max(outside):.0f} % of its frames; `phuma retarget` "
+        f"and `phuma build` solve within it by --within {within:g}"
+    ]

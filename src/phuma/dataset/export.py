@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from phuma.contacts.performed import performed_motion
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.dataset import Dataset
@@ -153,7 +155,15 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
     return Outcome({
         **item.about, "file": path.relative_to(out).as_posix(), "robot": robot.name, "fps": chosen.rate(motion.fps),
         "licence": origin.licence, "redistributable": origin.redistributable,
+        **({} if chosen.within is None else {"clipped": clipped_share(motion, robot, chosen.within)}),
     })  # fmt: skip
+
+
+def clipped_share(motion: RobotMotion, robot: Robot, within: float) -> float:
+    """Return the percentage of frames in which a joint is beyond a share of its range around the middle."""
+    lower, upper = robot.middle_range(within)
+    joints = motion.reordered(robot.joint_names).joint_pos
+    return round(100 * float(np.mean(((joints < lower) | (joints > upper)).any(axis=1))), 3)
 
 
 def _performed(path: Path, motion: RobotMotion, robot: Robot) -> RobotMotion:

@@ -63,6 +63,8 @@ class Format:
     """The rate at which a motion of a given rate is written"""
     tells_rate: bool = True
     """Whether a file says its own rate"""
+    within: float | None = None
+    """The share of joints' ranges, around their middle, that its trainer clips joints to when it begins an episode"""
     library: str | None = None
     """An optional library that writing needs"""
     gather: Callable[[Path, Robot, Sequence[dict[str, Any]], float], list[dict[str, Any]]] | None = None

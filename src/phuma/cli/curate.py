@@ -26,7 +26,7 @@ from phuma.formats.clip_file import save_clip
 from phuma.io.atomic import write_atomic
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, parts_in
 from phuma.sources import ReadCfg, find_recordings
-from phuma.sources.registry import SUFFIXES, Recording
+from phuma.sources.registry import SUFFIXES, Recording, refuse_datasets
 
 RESULT, UNFINISHED = "curation.json", "curation.unfinished"
 
@@ -69,6 +69,7 @@ def curate_sources(
     inside = [s for s in sources if (out / "clips").resolve() in (Path(s).resolve(), *Path(s).resolve().parents)]
     if inside:
         raise ConfigError(f"{inside[0]} lies in {out / 'clips'}, which this run would replace; choose another --out")
+    refuse_datasets(sources)
     recordings = find_recordings(sources, leave_out=out)
     if not recordings:
         raise ConfigError(f"no recordings below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
@@ -148,6 +149,8 @@ def summary(result: dict[str, Any], out: Path) -> str:
     share = f" ({100 * len(kept) / len(clips):.0f} %)" if clips else ""
     recordings = len({c["source"] for c in clips})
     lines = [f"{recordings} recordings, {len(clips)} clips, {len(kept)} kept{share}, {minutes:.1f} minutes"]
+    if guessed := len({c["source"] for c in clips for note in c["notes"] if " Hz assumed" in note}):
+        lines.append(f"Warning: the frame rate of {guessed} of them is assumed; give the true one with --fps")
     why = Counter(reason.partition(":")[0] for c in clips for reason in c["reasons"])
     lines += [f"  {n:5} failed {name} ({CURATION_METRICS[name].label})" for name, n in why.most_common()]
     if failed:

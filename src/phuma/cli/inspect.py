@@ -29,7 +29,7 @@ from phuma.formats.robot_motion_file import is_robot_motion
 from phuma.formats.rollout_file import is_rollout
 from phuma.io.probe import Probe
 from phuma.pipelines.files_to_clips import with_rate
-from phuma.sources import ReadCfg, read_all, recognise
+from phuma.sources import ReadCfg, read_all
 
 Lines = list[str]
 Row = tuple[str, str, Verdict]
@@ -69,6 +69,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
     """Return the function that describes a file, or None for one that should be a recording."""
+    if probe.path.is_dir():
+        return None  # what folder it is, the error says
     if is_clip(probe):
         return _clip
     if is_reference(probe):
@@ -79,9 +81,8 @@ def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
         return describe_rollout
     if is_robot_motion(probe):
         return describe_robot_motion
-    if {"v_template", "J_regressor", "weights"} <= set(probe.arrays):
-        return describe_model
-    if probe.kind == "pickle":
+    names = set(probe.content) if probe.kind == "pickle" and isinstance(probe.content, dict) else set(probe.arrays)
+    if {"v_template", "J_regressor", "weights"} <= names:
         return describe_model
     if probe.kind == "text" and probe.text.lstrip().startswith("{"):
         return describe_json
@@ -89,8 +90,11 @@ def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
 
 
 def _recording(probe: Probe, read_cfg: ReadCfg, curate_cfg: CurateCfg, plot: Path | None) -> Lines:
-    lines = [f"  format   {recognise(probe).FORMAT}"]
-    for motion in read_all(probe.path, read_cfg):
+    motions = read_all(probe.path, read_cfg)
+    lines = [f"  format   {motions[0].provenance.format}"]
+    for number, motion in enumerate(motions, start=1):
+        if len(motions) > 1:
+            lines += ["", f"Motion {number} of {len(motions)}, from {motion.provenance.start:.2f} s on"]
         lines += _motion_lines(motion)
         rows: list[Row] = []
         try:

@@ -7,7 +7,7 @@ A recording is taken whole and uncut, with a warning that lists why curation wou
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
+from phuma.io.names import mistakable, part_name
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, whole_clips
 from phuma.pipelines.retarget import check_within, retarget
 from phuma.retargeting import DEFAULT_METHOD
@@ -80,7 +81,8 @@ def retarget_sources(
     if not files:
         raise ConfigError(f"nothing to retarget below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
     curate_cfg = curate_cfg or CurateCfg()
-    work = partial(retarget_file, out=out, cfg=cfg, read_cfg=read_cfg, curate_cfg=curate_cfg)
+    others = mistakable(file.name for file in files)
+    work = partial(retarget_file, out=out, cfg=cfg, read_cfg=read_cfg, curate_cfg=curate_cfg, others=others)
     rows, failed = run_batch(work, files, cfg.jobs, "file")
     result = {
         "format": "phuma-retarget", "version": 1, "phuma": __version__, "robot": cfg.robot, "method": cfg.method,
@@ -92,8 +94,10 @@ def retarget_sources(
     return result
 
 
-def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Outcome:
-    """Retarget one file: one motion per person."""
+def retarget_file(
+    file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCfg, curate_cfg: CurateCfg, others: Collection[str] = ()
+) -> Outcome:
+    """Retarget one file: one motion per person, called as none of the `others` is."""
 
     def work() -> list[Row]:
         robot = cached_robot(cfg.robot)
@@ -101,7 +105,8 @@ def retarget_file(file: Recording, out: Path, cfg: RetargetCfg, read_cfg: ReadCf
         rows = []
         for person, clip in enumerate(clips):
             motion = retarget(clip, robot, cfg.method, within=cfg.within)
-            path = out / f"{file.name}{f'_{person}' if len(clips) > 1 else ''}.npz"
+            name = part_name(file.name, person, others) if len(clips) > 1 else file.name
+            path = out / f"{name}.npz"
             path.parent.mkdir(parents=True, exist_ok=True)
             save_robot_motion(path, motion)
             rows.append({

@@ -50,11 +50,11 @@ class Bounded:
 
 
 class Inflated(io.RawIOBase):
-    """A file that was compressed by zlib as a whole, unpacked as it is read; a zip bomb is refused."""
+    """A file that was compressed by zlib as a whole, unpacked as it is read, as far as `most` bytes; no zip bomb."""
 
-    def __init__(self, f: IO[bytes]) -> None:
+    def __init__(self, f: IO[bytes], most: int) -> None:
         super().__init__()
-        self._f, self._unpacker = f, zlib.decompressobj()
+        self._f, self._unpacker, self._most = f, zlib.decompressobj(), most
         self._packed = self._unpacked = 0
 
     def readable(self) -> bool:
@@ -73,6 +73,8 @@ class Inflated(io.RawIOBase):
                 break
             data = self._unpacker.decompress(packed, len(buffer))
         self._unpacked += len(data)
+        if self._unpacked > self._most:
+            raise ValueError(f"it unpacks to more than {self._most:,} bytes, the most that are read: cut the film")
         if self._unpacked > BOMB_BYTES and self._unpacked > BOMB_RATIO * self._packed:
             raise ValueError(f"{self._packed:,} bytes unpack to more than {self._unpacked:,}; that is a zip bomb")
         buffer[: len(data)] = data

@@ -54,7 +54,7 @@ class Probe:
         if head.startswith(b"\x93NUMPY"):
             return "npy"
         if head.startswith(b"PK\x03\x04"):
-            return "torch" if is_torch(self.path) else "npz" if self.arrays else "zip"
+            return "npz" if self.arrays else "torch" if is_torch(self.path) else "zip"
         start = unpacked(head)  # joblib compresses a pickle as a whole
         if start[:1] == b"\x80" and start[1:2] in b"\x00\x01\x02\x03\x04\x05":
             return "pickle"

@@ -210,7 +210,7 @@ def load_pickle(path: str | os.PathLike[str], start: int = 0) -> Any:
         deflated = not start and is_deflated(f.read(3))
         f.seek(start)
         if deflated:
-            return load_stream(Bounded(io.BufferedReader(Inflated(f)), MAX_BYTES))
+            return load_stream(Bounded(io.BufferedReader(Inflated(f, MAX_BYTES)), 2 * MAX_BYTES))
         return load_stream(Bounded(f, size - start))
 
 

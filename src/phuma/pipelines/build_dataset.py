@@ -34,7 +34,7 @@ from phuma.robots import Robot, cached_robot
 from phuma.runtime.process_pool import WorkerLimits, run_all
 from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.bvh.match import load_joint_map
-from phuma.sources.registry import SUFFIXES, Recording
+from phuma.sources.registry import SUFFIXES, Recording, refuse_datasets
 
 LIBRARIES = ("mujoco", "numba", "numpy", "scipy")
 
@@ -138,6 +138,7 @@ def robot_identity(robot: Robot) -> str:
 
 def jobs_of(sources: Sequence[str | Path], out: Path) -> list[Job]:
     """Return a job for every recording below the sources, each once, with its name and its label."""
+    refuse_datasets(sources)
     # Sorted, since of two folders with the same name the second one gets a number.
     jobs = named_jobs(find_recordings(sorted(map(str, sources)), leave_out=out))
     if not jobs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from phuma.errors import ReadError
 from phuma.formats.clip_file import is_clip, load_clip
 from phuma.formats.robot_motion_file import is_robot_motion, load_robot_motion
 from phuma.formats.rollout_file import save_rollout
+from phuma.io.names import part_name
 from phuma.io.probe import Probe
 from phuma.pipelines.certify import Certificate, CertifyCfg, certify
 from phuma.pipelines.files_to_clips import Outcome, outcome_of, parts_in
@@ -58,11 +59,12 @@ def perform_file(
     curate_cfg: CurateCfg | None = None,
     threads: int = 1,
     most: int | None = None,
+    others: Collection[str] = (),
 ) -> Iterator[Performed]:
-    """Yield what came of each motion in a file, of `most` of them at most, as it is performed."""
+    """Yield what came of each motion in a file, of `most` of them at most; none is called as one of the `others` is."""
     motions = motions_in(path, robot, read_cfg, curate_cfg)
     for k, motion in enumerate(motions[:most]):
-        own = f"{name}_{k}" if len(motions) > 1 else name
+        own = part_name(name, k, others) if len(motions) > 1 else name
         yield Performed(own, motion, certify(motion, robot, cfg.effort, cfg.gains, cfg.bundle, threads, own))
 
 
@@ -74,11 +76,12 @@ def certify_file(
     read_cfg: ReadCfg | None = None,
     curate_cfg: CurateCfg | None = None,
     threads: int = 1,
+    others: Collection[str] = (),
 ) -> Outcome:
     """Certify a file: its performances are written below `out`, and each motion is a row."""
 
     def work() -> list[Row]:
-        done = perform_file(file.path, file.name, robot, cfg, read_cfg, curate_cfg, threads)
+        done = perform_file(file.path, file.name, robot, cfg, read_cfg, curate_cfg, threads, others=others)
         return [row_of(str(file.path), performed, out) for performed in done]
 
     return outcome_of(file.path, work)

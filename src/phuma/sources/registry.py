@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from phuma.core.human_motion import HumanMotion
-from phuma.errors import PhumaError, ReadError
+from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.formats.clip_file import is_clip
+from phuma.formats.other_files import what_is
 from phuma.io.names import unique_name
 from phuma.io.probe import Probe
 from phuma.sources import (
@@ -46,6 +47,8 @@ class Recording(NamedTuple):
 
 def recognise(probe: Probe) -> Reader:
     """Return the reader for a file's content, or raise an error that says what it seems to be and what is known."""
+    if probe.path.is_dir():
+        raise ReadError(probe.path, f"is {what_is(probe)}; name a file")
     if probe.kind == "empty":
         raise ReadError(probe.path, "is empty")
     probe.check_size()
@@ -54,6 +57,8 @@ def recognise(probe: Probe) -> Reader:
             return reader
     if is_clip(probe):
         raise ReadError(probe.path, "is a clip that has been curated already, not a recording")
+    if other := what_is(probe):
+        raise ReadError(probe.path, f"is {other}")
     known = ", ".join(r.FORMAT for r in READERS)
     arrays = ", ".join(f"{n or 'array'} {h.shape}" for n, h in list(probe.arrays.items())[:8])
     looks = f"a {probe.kind} file" + (f" with {arrays}" if arrays else "")
@@ -65,12 +70,22 @@ def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[H
     cfg = cfg or ReadCfg()
     probe = Probe(Path(path))
     motions = recognise(probe).read(probe, cfg)
-    if cfg.start is None and cfg.end is None:
-        return motions
-    try:
-        return [m.cut(cfg.start, cfg.end) for m in motions]
-    except PhumaError as e:
-        raise ReadError(path, str(e)) from None
+    return motions if cfg.start is None and cfg.end is None else _cut(path, motions, cfg)
+
+
+def _cut(path: str | os.PathLike[str], motions: Iterable[HumanMotion], cfg: ReadCfg) -> list[HumanMotion]:
+    """Return what lies between start and end, seconds into the recording; some of its people may come later or go."""
+    parts, problem = [], None
+    for motion in motions:
+        late = motion.provenance.start
+        end = None if cfg.end is None else cfg.end - late
+        try:
+            parts.append(motion.cut(max(0.0, (cfg.start or 0.0) - late), end))
+        except PhumaError as e:
+            problem = problem or str(e)
+    if not parts:
+        raise ReadError(path, problem or "holds nobody")
+    return parts
 
 
 def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotion:
@@ -84,8 +99,15 @@ def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotio
     """
     motions = read_all(path, cfg)
     if len(motions) != 1:
-        raise ReadError(path, f"holds {len(motions)} people; use read_all to get them")
+        raise ReadError(path, f"holds {len(motions)} motions, of several people or parts; use read_all to get them")
     return motions[0]
+
+
+def refuse_datasets(sources: Iterable[str | os.PathLike[str]]) -> None:
+    """Raise an error where somebody names a finished dataset: nothing in it is a recording."""
+    for source in map(Path, sources):
+        if (source / "dataset.json").is_file():
+            raise ConfigError(f"{source} is {what_is(Probe(source))}")
 
 
 def find_recordings(
@@ -115,8 +137,8 @@ def find_recordings(
 
 
 def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Collection[str]) -> list[Path]:
-    """Return the candidates below a folder: by suffix, not hidden, not a body's shape without a motion (AMASS has
-    those).
+    """Return the candidates below a folder: by suffix, not hidden, not what lies beside recordings: a body's shape
+    without a motion (AMASS has those), what a video model made on its way.
 
     Linked folders are followed, each folder once, so that a loop of links ends.
     """
@@ -134,6 +156,8 @@ def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Coll
 
 
 def _without_motion(path: Path) -> bool:
+    if tram.is_companion(path) or gvhmr.is_companion(path):
+        return True
     if path.suffix.lower() != ".npz":
         return False
     try:

@@ -10,12 +10,13 @@ import pytest
 
 pytest.importorskip("mujoco")
 
+import phuma
 from phuma.dataset.exchange import READ, WRITTEN, export_motion, import_motion, recognise
 from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.io.probe import Probe
 from phuma.robots import Robot, load_robot
-from tests.dataset.exchange.made_up import ROBOTS, Simulator, isaaclab_bodies, isaaclab_joints, made_up, matrices
+from tests.dataset.exchange.made_up import FILES, ROBOTS, Simulator, isaaclab_bodies, isaaclab_joints, made_up, matrices
 
 RATES = {
     "phuma": 30.0, "csv": 30.0, "mjlab": 50.0, "holosoma": 50.0, "protomotions": 30.0, "gmr": 59.94, "pbhc": 30.0,
@@ -156,3 +157,11 @@ def test_what_numpy_pickles_itself_is_read_too(tmp_path, robot):
         content |= {"local_body_pos": None, "link_body_list": None}
         (tmp_path / "a.pkl").write_bytes(pickle.dumps(content, protocol))
         assert_same(import_motion(tmp_path / "a.pkl", robot), motion)
+
+
+@pytest.mark.parametrize("name", [*FILES, "lerobot"])
+def test_a_robots_file_is_no_recording_and_names_the_command_that_reads_it(tmp_path, name):
+    robot = load_robot("g1")
+    export_motion(made_up(robot), robot, tmp_path / "a", name)
+    with pytest.raises(ReadError, match=r"a: is a robot's motion .*run: phuma import \S*a --robot NAME --out FOLDER"):
+        phuma.read(tmp_path / "a")

@@ -45,7 +45,7 @@ def main(folder: Path) -> None:
         "version": version("lerobot"),
         "what its own code did": f"LeRobotDataset opened it and gave all {len(dataset)} frames",
         "positions differ by [mm]": f"{1000 * np.abs(state - wanted)[:, :3].max():.4f}",
-        "velocities differ by": f"{fast:.5f} rad/s",
+        "velocities differ by": f"{fast:.0e} rad/s",
         "remarks": f"joints differ by {np.abs(state - wanted)[:, 7:].max():.1e} rad; task {frames[0]['task']!r}",
     }))  # fmt: skip
 

@@ -36,7 +36,7 @@ def main(folder: Path) -> None:
     print(json.dumps({
         "version": version("loco-mujoco"),
         "what its own code did": "Trajectory.load; TrajectoryHandler fitted it to a model",
-        "positions differ by [mm]": f"{1000 * far:.4f}", "velocities differ by": f"{fast:.5f} (cvel)",
+        "positions differ by [mm]": f"{1000 * far:.4f}", "velocities differ by": f"{fast:.0e} (cvel)",
         "remarks": f"{int(held.n_trajectories)} trajectory of {int(held.n_samples)} frames",
     }))  # fmt: skip
 

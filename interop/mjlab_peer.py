@@ -44,8 +44,8 @@ def main(folder: Path) -> None:
     print(json.dumps({
         "version": version("mjlab"),
         "what its own code did": f"motion loader; {TASK} reset and stepped 5 times",
-        "positions differ by [mm]": f"{1000 * far:.4f}", "velocities differ by": f"{fast:.5f} m/s",
-        "remarks": f"joints at reset differ by {trained(path):.5f} rad",
+        "positions differ by [mm]": f"{1000 * far:.4f}", "velocities differ by": f"{fast:.0e} m/s",
+        "remarks": f"joints at reset differ by {trained(path):.0e} rad",
     }))  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def trained(path: str) -> float:
     env = ManagerBasedRlEnv(cfg, device="cpu")
     env.reset()
     command = env.command_manager.get_term("motion")
-    off = float((command.joint_pos - command.robot_joint_pos).abs().max())
+    off = float((command.motion.joint_pos[0] - command.robot_joint_pos).abs().max())
     for _ in range(5):
         env.step(torch.zeros(2, env.action_manager.total_action_dim))
     return off

@@ -126,3 +126,17 @@ def test_a_robot_that_walks_along_its_heading_stands_in_one_order_alone():
     other = replace(turned, root_quat=np.roll(turned.root_quat, -1, axis=1))
     assert standing_share(robot, turned) > 0.6
     assert standing_share(robot, other) < 0.4 * standing_share(robot, turned)
+
+
+def test_standing_is_upright_on_a_level_sole_that_does_not_slip(robot):
+    still = standing(robot, 40.0)
+    assert standing_share(robot, still) == 1.0
+    time = np.arange(len(still))[:, None] / still.fps
+    for speed, share in ((0.4, 1.0), (0.6, 0.0)):
+        assert standing_share(robot, replace(still, root_pos=still.root_pos + speed * time * [1, 0, 0])) == share
+    for lean, share in ((8.0, 1.0), (12.0, 0.0)):
+        tilted = rot.multiply(still.root_quat, rot.from_axis("y", np.radians(lean)))
+        assert standing_share(robot, replace(still, root_quat=tilted)) == share
+    assert standing_share(robot, replace(still, root_pos=still.root_pos + [0, 0, 5.0])) == 1.0, (
+        "the soles tell the ground"
+    )

@@ -268,3 +268,19 @@ def test_several_formats_are_exports_of_their_own(capsys, tmp_path, dataset):
         assert code == 2
         assert says in err
         assert not (tmp_path / "y").exists(), "nothing is begun that cannot be ended"
+
+
+def test_frames_that_a_trainer_clips_are_counted_and_said(capsys, tmp_path):
+    """A knee that is straight in half of the frames, which is beyond the middle 90 % of its range."""
+    robot = load_robot("g1")
+    motion = made_up(robot, frames=20)
+    joints = np.tile(np.mean(robot.middle_range(0.5), axis=0), (20, 1))
+    joints[:10, robot.joint_names.index("left_knee_joint")] = 0.0
+    (tmp_path / "in").mkdir()
+    phuma.save_robot_motion(tmp_path / "in" / "a.npz", replace(motion, joint_pos=joints))
+    _, out, _ = run(capsys, "export", tmp_path / "in", "--format", "mjlab", "csv", "--out", tmp_path / "x")
+    assert listed(tmp_path / "x" / "mjlab")["files"][0]["clipped"] == 50
+    assert "clipped" not in listed(tmp_path / "x" / "csv")["files"][0]
+    assert "mjlab clips joints to 90 % of their range" in out
+    assert "1 of 1 motions have frames beyond that, the worst 50 % of its frames" in out
+    assert "--within 0.9" in out

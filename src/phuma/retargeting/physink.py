@@ -136,12 +136,12 @@ def _problem(
     return Problem(tree_of(robot), points, capsules, targets, lower, upper, step, _rest(robot, cfg.within))
 
 
-def _rest(robot: Robot, within: float) -> Array:
+def _rest(robot: Robot, within: float = 1.0) -> Array:
     lower, upper = joint_bounds(robot, 0.98, within)
     return np.concatenate([np.zeros(6), np.clip(robot.default_pose, lower, upper)])
 
 
-def _start(target: Target, robot: Robot, within: float) -> Array:
+def _start(target: Target, robot: Robot, within: float = 1.0) -> Array:
     """(T, V) the human's root, the robot's default pose."""
     x = np.tile(_rest(robot, within), (len(target.motion), 1))
     pelvis = robot.keypoint_offset[robot.keypoints.index("pelvis")]

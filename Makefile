@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test test-fast check lint bench clean
+.PHONY: demo test test-fast check lint bench interop clean
 
 demo: $(READY)
 	$(BIN)/phuma demo
@@ -36,8 +36,13 @@ bench: export OPENBLAS_NUM_THREADS = 1
 bench: $(READY)
 	for script in $(filter-out $(addprefix benchmarks/, before_after.py certify_films.py demo_policy.py golden.py tracking_films.py), $(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
+# Exports a motion, installs those of the programs that it is for which are packages, each in an environment of its own,
+# loads it with their code and compares; takes gigabytes and minutes on the first run. The table is docs/tables/interop.md.
+interop: $(READY)
+	$(BIN)/python interop/run.py
+
 clean:
-	rm -rf .venv build dist phuma-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf interop/.venvs .venv build dist phuma-demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "phuma needs Python 3.10 or newer: make PYTHON=python3.12"; exit 1; }

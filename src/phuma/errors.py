@@ -20,6 +20,7 @@ EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolc
     "tensorboard": "learn",
     "torch": "learn",
     "mujoco_warp": "warp",
+    "rerun": "rerun",
     "warp": "warp",
 }
 """Optional libraries and the extra that brings each"""

@@ -11,12 +11,12 @@ pytest.importorskip("duckdb")
 pytest.importorskip("mujoco")
 
 from phuma.dataset.dataset import open_dataset
-from phuma.dataset.exchange import FORMATS
 from phuma.dataset.statistics import summarise
 from phuma.robots import load_robot
 from phuma.viewer.strip import HEIGHT
 from tests.certified_dataset import CERTIFIED, LOST, REASON, UNTRIED, built, entry_of, lose
 from tests.cli.small_dataset import run
+from tests.dataset.exchange.made_up import FILES
 
 pytestmark = pytest.mark.slow
 
@@ -40,7 +40,7 @@ def exported(capsys, root, out, layout, *more):
 # Export.
 
 
-@pytest.mark.parametrize("layout", list(FORMATS))
+@pytest.mark.parametrize("layout", FILES)
 def test_only_what_is_certified_is_exported_and_as_it_was_performed(capsys, tmp_path, root, entry, layout):
     said, result = exported(capsys, root, tmp_path / "x", layout)
     assert f"1 performances in the layout {layout}" in said

@@ -14,11 +14,10 @@ import pytest
 pytest.importorskip("duckdb")
 
 import phuma
-from phuma.dataset.exchange import FORMATS
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.robots import load_robot
 from tests.cli.small_dataset import build_small, run
-from tests.dataset.exchange.made_up import UNITREE, isaaclab_bodies, isaaclab_joints, made_up
+from tests.dataset.exchange.made_up import FILES, UNITREE, isaaclab_bodies, isaaclab_joints, made_up
 
 pytestmark = pytest.mark.slow
 
@@ -63,14 +62,15 @@ def test_rejected_clips_are_not_exported(capsys, tmp_path, dataset):
     assert len(files_below(tmp_path / "x")) == sum(row["kept"] for row in rows)
 
 
-@pytest.mark.parametrize("layout", list(FORMATS))
+@pytest.mark.parametrize("layout", [*FILES, "lerobot"])
 def test_the_list_tells_order_and_rate_of_what_was_written(capsys, tmp_path, dataset, layout):
     code, _, _ = run(capsys, "export", dataset, "--format", layout, "--out", tmp_path / "x", "--split", "train")
     assert code == 0
     result = listed(tmp_path / "x")
     names, first = result["robots"]["g1"], result["files"][0]
     path = tmp_path / "x" / first["file"]
-    bodies = {"mjlab": list(load_robot("g1").body_names), "gmr": list(load_robot("g1").body_names)}
+    own = list(load_robot("g1").body_names)
+    bodies = {"mjlab": own, "holosoma": ["world", *own], "locomujoco": ["world", *own]}
     if layout == "beyondmimic":
         assert names == {"joints": isaaclab_joints("g1"), "bodies": isaaclab_bodies("g1")}
         assert np.load(path)["body_names"].tolist() == names["bodies"]
@@ -78,9 +78,15 @@ def test_the_list_tells_order_and_rate_of_what_was_written(capsys, tmp_path, dat
         assert names["joints"] == UNITREE["g1"]
         assert len(names["bodies"]) == 33
         assert names["bodies"][names["bodies"].index("pelvis") + 1] == "head"
+    elif layout == "gmr":
+        assert names["joints"] == UNITREE["g1"]
+        assert len(names["bodies"]) == 38
+        assert "head_mocap" in names["bodies"]
+    elif layout == "pbhc":
+        assert names == {"joints": [n for n in UNITREE["g1"] if "wrist" not in n], "bodies": []}
     else:
         assert names == {"joints": UNITREE["g1"], "bodies": bodies.get(layout, [])}
-    assert first["fps"] == {"mjlab": 50, "beyondmimic": 50}.get(layout, 30)
+    assert first["fps"] == (50 if layout in ("mjlab", "beyondmimic", "holosoma") else 30)
     if layout in ("mjlab", "beyondmimic"):
         assert np.load(path)["fps"] == first["fps"]
         assert np.load(path)["joint_names"].tolist() == names["joints"]
@@ -239,3 +245,42 @@ def test_names_in_a_strangers_manifest_lead_nowhere():
     assert safe_name("../../etc/pass wd") == "etc/pass-wd"
     assert safe_name("a//.hidden/Ü\n<b>") == "a/hidden/b"
     assert safe_name("../..") == "motion"
+
+
+def test_several_formats_are_exports_of_their_own(capsys, tmp_path, dataset):
+    code, out, _ = run(
+        capsys, "export", dataset, "--format", "csv", "gmr,mjlab", "csv", "--out", tmp_path / "x", "--json"
+    )
+    assert code == 0
+    assert list(json.loads(out)) == ["csv", "gmr", "mjlab"]
+    for layout in ("csv", "gmr", "mjlab"):
+        result = listed(tmp_path / "x" / layout)
+        assert result == json.loads(out)[layout]
+        assert (result["layout"], result["finished"]) == (layout, True)
+        assert {f["file"] for f in result["files"]} == files_below(tmp_path / "x" / layout)
+    _, out, _ = run(capsys, "export", dataset, "--format", "csv", "gmr", "--out", tmp_path / "x")
+    assert [line.split(" in the layout ")[1].split()[0] for line in out.splitlines()[:2]] == ["csv", "gmr"]
+    for words, says in (
+        (["csv", "fbx"], "there is no format 'fbx'"),
+        (["kimodo"], "'kimodo' is only read; written are"),
+    ):
+        code, _, err = run(capsys, "export", dataset, "--format", *words, "--out", tmp_path / "y")
+        assert code == 2
+        assert says in err
+        assert not (tmp_path / "y").exists(), "nothing is begun that cannot be ended"
+
+
+def test_frames_that_a_trainer_clips_are_counted_and_said(capsys, tmp_path):
+    """A knee that is straight in half of the frames, which is beyond the middle 90 % of its range."""
+    robot = load_robot("g1")
+    motion = made_up(robot, frames=20)
+    joints = np.tile(np.mean(robot.middle_range(0.5), axis=0), (20, 1))
+    joints[:10, robot.joint_names.index("left_knee_joint")] = 0.0
+    (tmp_path / "in").mkdir()
+    phuma.save_robot_motion(tmp_path / "in" / "a.npz", replace(motion, joint_pos=joints))
+    _, out, _ = run(capsys, "export", tmp_path / "in", "--format", "mjlab", "csv", "--out", tmp_path / "x")
+    assert listed(tmp_path / "x" / "mjlab")["files"][0]["clipped"] == 50
+    assert "clipped" not in listed(tmp_path / "x" / "csv")["files"][0]
+    assert "mjlab clips joints to 90 % of their range" in out
+    assert "1 of 1 motions have frames beyond that, the worst 50 % of its frames" in out
+    assert "--within 0.9" in out

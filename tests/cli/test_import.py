@@ -43,7 +43,7 @@ def at_ease(robot, seed: int):
     motion = made_up(robot, fps=30.0, seed=seed, turning=0.0)
     sway = 0.05 * (motion.joint_pos - motion.joint_pos.mean(axis=0))
     root_pos = np.tile([0.0, 0.0, robot.default_height], (len(motion), 1))
-    root_quat = np.tile(rot.IDENTITY, (len(motion), 1))
+    root_quat = np.tile(rot.from_axis("z", 1.0), (len(motion), 1))
     return replace(motion, joint_pos=robot.default_pose + sway, root_pos=root_pos, root_quat=root_quat)
 
 
@@ -74,7 +74,7 @@ def assert_checksums(root: Path) -> None:
 @pytest.mark.parametrize("layout", ["phuma", "csv", "gmr"])
 def test_export_and_import_keep_the_motion_and_its_metrics(capsys, tmp_path, dataset, layout):
     run(capsys, "export", dataset, "--format", layout, "--out", tmp_path / "x")
-    code, result = bring(capsys, tmp_path / "x", "--robot", "g1", "--out", tmp_path / "d")
+    code, result = bring(capsys, tmp_path / "x", "--robot", "g1", "--out", tmp_path / "d", "--format", layout)
     assert code == 0
     files = {f["clip"]: f for f in json.loads((tmp_path / "x" / "export.json").read_text())["files"]}
     rows = {Path(r["recording"]).stem: r for r in phuma.open_dataset(tmp_path / "d").rows()}
@@ -172,7 +172,7 @@ def test_a_robot_that_lies_in_the_air_is_flagged_and_not_kept(capsys, tmp_path, 
     root_pos = np.tile([0.0, 0.0, robot.default_height], (150, 1))
     lying = replace(still, root_pos=root_pos, root_quat=np.tile(rot.from_rotvec(np.array(turn)), (150, 1)))
     export_motion(lying, robot, tmp_path / "lying.csv", "csv")
-    code, result = bring(capsys, tmp_path / "lying.csv", "--out", tmp_path / "d")
+    code, result = bring(capsys, tmp_path / "lying.csv", "--out", tmp_path / "d", "--format", "csv")
     assert code == 0, "a rejected clip is a result"
     assert (len(result["motions"]), result["counts"]["kept"]) == (2, 0)
     for row in phuma.open_dataset(tmp_path / "d").rows():
@@ -183,7 +183,7 @@ def test_a_robot_that_lies_in_the_air_is_flagged_and_not_kept(capsys, tmp_path, 
         assert row["non_floating"] is row["non_penetration"] is row["non_skating"] is None
         assert row["file"] is None
         assert "no sole ever faces the ground" in row["notes"][-1]
-    _, out, _ = run(capsys, "import", tmp_path / "lying.csv", "--out", tmp_path / "d", "--jobs", 1)
+    _, out, _ = run(capsys, "import", tmp_path / "lying.csv", "--out", tmp_path / "d", "--jobs", 1, "--format", "csv")
     assert "0 of 2 clips of 1 motions imported" in out
     assert "Rejected: imported/" in out
     assert run(capsys, "verify", tmp_path / "d")[0] == 0
@@ -286,7 +286,7 @@ def test_only_into_a_dataset_of_that_robot_that_is_whole(capsys, tmp_path, datas
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--format", "protomotions"], "is only written; read are: phuma, csv, mjlab, gmr"),
+        (["--format", "beyondmimic"], "is only written; read are: phuma, csv, kimodo, bones-seed, mjlab"),
         (["--format", "bvh"], "there is no format 'bvh'"),
         (["--fps", "0"], "between 5 and 1000"),
         (["--redistributable", "perhaps"], "expected yes or no"),
@@ -305,4 +305,33 @@ def test_a_folder_without_motions_is_said(capsys, tmp_path):
     (tmp_path / "empty" / "labels.csv").write_text("file,label\n")
     code, _, err = run(capsys, "import", tmp_path / "empty", "--out", tmp_path / "d")
     assert code == 2
-    assert "looked for .csv, .npy, .npz, .pkl" in err
+    assert "looked for .csv, .motion, .npy, .npz, .parquet, .pkl" in err
+
+
+def test_all_motions_of_a_file_become_clips_each_with_a_split_of_its_own(capsys, tmp_path, walk):
+    """As a LeRobot dataset has them: its metadata is no motion, and no episode's clip runs on into the next."""
+    (tmp_path / "takes").mkdir()
+    for k in range(3):
+        phuma.save_robot_motion(tmp_path / "takes" / f"walk{k}.npz", walk.frames(slice(150 * k, 150 * k + 60)))
+    run(capsys, "export", tmp_path / "takes", "--format", "lerobot", "--out", tmp_path / "x")
+    code, result = bring(capsys, tmp_path / "x", "--out", tmp_path / "d")
+    assert (code, result["failed"]) == (0, [])
+    assert [(m["start"], m["end"]) for m in result["motions"]] == [(2.0 * k, 2.0 * k + 2) for k in range(3)]
+    rows = phuma.open_dataset(tmp_path / "d").rows()
+    for k, row in enumerate(sorted(rows, key=lambda row: row["start"])):
+        assert row["kept"]
+        assert row["split"] == split_of(f"g1/data/chunk-000/file-000.parquet/{k}")
+        after = phuma.load_robot_motion(tmp_path / "d" / row["file"])
+        np.testing.assert_allclose(after.joint_pos, walk.joint_pos[150 * k : 150 * k + 60], atol=1e-6)
+    assert run(capsys, "verify", tmp_path / "d")[0] == 0
+
+
+def test_a_table_whose_order_is_not_clear_is_a_row_that_names_the_option(capsys, tmp_path):
+    robot = load_robot("g1")
+    standing = replace(at_ease(robot, 0), root_quat=np.tile(rot.IDENTITY, (41, 1)))
+    export_motion(standing, robot, tmp_path / "stand.csv", "csv")
+    code, result = bring(capsys, tmp_path / "stand.csv", "--out", tmp_path / "d")
+    assert code == 1
+    assert result["failed"][0]["reason"].endswith("say --format csv or --format kimodo")
+    code, result = bring(capsys, tmp_path / "stand.csv", "--out", tmp_path / "d", "--format", "kimodo")
+    assert (code, result["motions"][0]["format"]) == (0, "kimodo")

@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
     )
     add_options(parser, CertifyCfg, ("effort",))
     parser.add_argument("--rebuild", action="store_true", help="delete what DIR holds and start anew")
-    add_options(parser, BuildCfg, ("method",))
+    add_options(parser, BuildCfg, ("method", "within"))
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
     args = parser.parse_args(argv)
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
-    chosen = {name: getattr(args, name) for name in ("method",) if hasattr(args, name)}
+    chosen = {name: getattr(args, name) for name in ("method", "within") if hasattr(args, name)}
     cfg = BuildCfg(
         robots, mirror=args.mirror, read=from_options(ReadCfg, args), curate=from_options(CurateCfg, args), **chosen
     )

@@ -1,4 +1,4 @@
-"""Add robot motions that others made to a dataset: PHUMA's .npy, Unitree's CSV, mjlab's .npz, GMR's .pkl.
+"""Add robot motions that others made to a dataset: tables, arrays, pickles and LeRobot datasets of many tools.
 
 Each is brought to 30 Hz, put on the ground, cut into clips of 4 s, measured, judged by its contacts, and marked as
 imported. DIR is created, or extended if it is a dataset of the same robot. Run it again and only new and changed files

@@ -23,7 +23,7 @@ from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
 from phuma.io.names import mistakable, part_name
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, whole_clips
-from phuma.pipelines.retarget import check_method, retarget
+from phuma.pipelines.retarget import check_within, retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import cached_robot
 from phuma.sources import ReadCfg, find_recordings
@@ -40,12 +40,14 @@ class RetargetCfg:
     """Robot: g1, h1_2, or a folder with model.xml and robot.json"""
     method: str = DEFAULT_METHOD
     """Method: physink+dynamics, physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
+    within: float = 1.0
+    """Share of the joints' ranges, around their middle, that motions are solved within; mjlab clips to 0.9"""
     jobs: int | None = None
     """Number of worker processes (default: all cores for eight files or more, else one)"""
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
-        check_method(self.method)
+        check_within(self.within, self.method)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -55,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--out", type=Path, default=Path("retargeted"), metavar="DIR", help="where motions go (default: retargeted)"
     )
-    add_options(parser, RetargetCfg, ("robot", "method", "jobs"))
+    add_options(parser, RetargetCfg, ("robot", "method", "within", "jobs"))
     add_options(parser, CurateCfg, ("preset", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
@@ -84,6 +86,7 @@ def retarget_sources(
     rows, failed = run_batch(work, files, cfg.jobs, "file")
     result = {
         "format": "phuma-retarget", "version": 1, "phuma": __version__, "robot": cfg.robot, "method": cfg.method,
+        "within": cfg.within,
         "contacts": curate_cfg.estimator, "mend": curate_cfg.mends, "motions": rows, "failed": failed,
     }  # fmt: skip
     out.mkdir(parents=True, exist_ok=True)
@@ -101,7 +104,7 @@ def retarget_file(
         clips = whole_clips(file.path, read_cfg, curate_cfg)
         rows = []
         for person, clip in enumerate(clips):
-            motion = retarget(clip, robot, cfg.method)
+            motion = retarget(clip, robot, cfg.method, within=cfg.within)
             name = part_name(file.name, person, others) if len(clips) > 1 else file.name
             path = out / f"{name}.npz"
             path.parent.mkdir(parents=True, exist_ok=True)

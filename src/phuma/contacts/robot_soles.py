@@ -7,6 +7,7 @@ import numpy as np
 from phuma.contacts.blocks import blocks_of
 from phuma.contacts.ground import vote_ground
 from phuma.contacts.soles import FASTEST
+from phuma.core import rotations as rot
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
@@ -18,6 +19,10 @@ CONTACT_HEIGHT = 0.025
 STEEPEST = 45.0
 """Angle in degrees by which a sole that stands may lean, as one does whose heel is lifted, but not the feet of a
 robot that lies"""
+LEVEL = 10.0
+"""Angle in degrees by which a sole may lean that surely stands"""
+SLIPPING = 0.5
+"""Speed in m/s along the floor below which a sole surely stands"""
 JUDGED = (
     f"contacts judged by the robot's soles: at most {100 * CONTACT_HEIGHT:g} cm above z = 0 and slower than "
     f"{FASTEST:g} m/s"
@@ -49,18 +54,41 @@ def robot_ground(robot: Robot, trajectory: Trajectory) -> float | None:
     return float(np.median(voters[np.abs(voters - ground) <= CONTACT_HEIGHT]))
 
 
+def standing_share(robot: Robot, trajectory: Trajectory) -> float:
+    """Return the share of frames, 0 to 1, in which the robot stands: its root is upright, and a sole is on the ground,
+    level, and does not slip.
+
+    The ground is where the vote of the robot's own soles finds it. A motion whose rotations were read in another order
+    than they were written in tips over, or turns about while its path does not, and then hardly ever stands. Joints are
+    in the robot's order.
+    """
+    ground = robot_ground(robot, trajectory)
+    if ground is None:
+        return 0.0
+    place, upward, speed = _sole_points(robot, trajectory)
+    standing = np.abs(place[..., 2] - ground) <= CONTACT_HEIGHT
+    standing &= (upward > np.cos(np.radians(LEVEL))) & (speed < SLIPPING)
+    upright = rot.up_component(trajectory.root_quat) > np.cos(np.radians(STEEPEST))
+    return float(np.mean(standing.any(axis=1) & upright))
+
+
 def _soles(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array]:
     """Return (T, 4) m, the heights of heels and toes, and (T, 4) bool, whether they could stand at that height: the
     sole faces the ground and is not as fast as one that swings."""
+    place, upward, speed = _sole_points(robot, trajectory)
+    return place[..., 2], (upward > np.cos(np.radians(STEEPEST))) & (speed < FASTEST)
+
+
+def _sole_points(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array, Array]:
+    """Return (T, 4, 3) m, where heels and toes are, (T, 4) how far up what is up when the robot stands points, from -1
+    to 1, and (T, 4) m/s, how fast they go over the ground."""
     points = points_of(robot, robot.sole_body, robot.sole_point)
     at_ease = local_body_poses(robot, robot.default_pose[None])[1][0, robot.sole_body]
     up = at_ease[:, 2]  # (4, 3) what is up when the robot stands, in each foot's frame
-    place, facing = np.empty((len(trajectory), 4, 3)), np.empty((len(trajectory), 4), dtype=bool)
+    place, upward = np.empty((len(trajectory), 4, 3)), np.empty((len(trajectory), 4))
     for here in blocks_of(len(trajectory)):
         pos, matrix = body_poses(robot, trajectory.frames(here))
         place[here] = points_on_bodies(points, pos, matrix)
-        lean = np.einsum("tpk,pk->tp", matrix[:, robot.sole_body, 2], up)
-        facing[here] = lean > np.cos(np.radians(STEEPEST))
-    if len(trajectory) > 1:
-        facing &= np.linalg.norm(np.gradient(place[..., :2], axis=0), axis=2) * trajectory.fps < FASTEST
-    return place[..., 2], facing
+        upward[here] = np.einsum("tpk,pk->tp", matrix[:, robot.sole_body, 2], up)
+    moved = np.gradient(place[..., :2], axis=0) if len(trajectory) > 1 else np.zeros((1, 4, 2))
+    return place, upward, np.linalg.norm(moved, axis=2) * trajectory.fps

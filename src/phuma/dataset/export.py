@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from phuma.contacts.performed import performed_motion
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.dataset import Dataset
@@ -33,7 +35,7 @@ FORMAT = "phuma-export"
 VERSION = 1
 MOST_BYTES = 1 << 30
 """Largest export.json, which has a row per motion"""
-COLUMNS = "clip, robot, recording, source, split, file, certified_file"
+COLUMNS = "clip, robot, recording, source, split, category, label, file, certified_file"
 Row = dict[str, Any]
 
 
@@ -142,6 +144,7 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
             motion = _performed(item.performance, motion, robot)
         path = inside(out, f"{robot.name}/{item.name}{chosen.suffix}")
         make_folder(path.parent)
+        assert chosen.write is not None  # only formats that are written are chosen
         chosen.write(motion, robot, path)
     except (ConfigError, StorageError):
         raise
@@ -152,7 +155,15 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
     return Outcome({
         **item.about, "file": path.relative_to(out).as_posix(), "robot": robot.name, "fps": chosen.rate(motion.fps),
         "licence": origin.licence, "redistributable": origin.redistributable,
+        **({} if chosen.within is None else {"clipped": clipped_share(motion, robot, chosen.within)}),
     })  # fmt: skip
+
+
+def clipped_share(motion: RobotMotion, robot: Robot, within: float) -> float:
+    """Return the percentage of frames in which a joint is beyond a share of its range around the middle."""
+    lower, upper = robot.middle_range(within)
+    joints = motion.reordered(robot.joint_names).joint_pos
+    return round(100 * float(np.mean(((joints < lower) | (joints > upper)).any(axis=1))), 3)
 
 
 def _performed(path: Path, motion: RobotMotion, robot: Robot) -> RobotMotion:
@@ -161,6 +172,20 @@ def _performed(path: Path, motion: RobotMotion, robot: Robot) -> RobotMotion:
     if rollout.robot != robot.name:
         raise ReadError(path, f"is of robot {rollout.robot!r}; the clip is of {robot.name!r}")
     return performed_motion(rollout, robot, motion.provenance)
+
+
+def gathered(rows: list[Row], out: Path, layout: str, models: Mapping[str, str]) -> list[Row]:
+    """Return the rows of all files once those of a layout that has one dataset for all are gathered into it."""
+    chosen = format_named(layout)
+    if chosen.gather is None:
+        return rows
+    done: list[Row] = []
+    for name in sorted({row["robot"] for row in rows}):
+        of_robot = [{**row, "file": row["file"].removeprefix(f"{name}/")} for row in rows if row["robot"] == name]
+        robot = cached_robot(models[name])
+        made = chosen.gather(inside(out, name), robot, of_robot, of_robot[0]["fps"])
+        done += [{**row, "file": f"{name}/{row['file']}"} for row in made]
+    return done
 
 
 def other_models(source: Path, identities: Mapping[str, str]) -> list[str]:

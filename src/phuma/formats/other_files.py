@@ -39,9 +39,9 @@ BRANDS = {b"M4A ": "sound", b"M4B ": "sound", b"heic": "picture", b"heix": "pict
 IMPORTERS = {"FBX": "import_scene.fbx", "glTF": "import_scene.gltf", "USD": "wm.usd_import"}
 ROBOT_KEYS = (
     ("root_pos", "root_rot", "dof_pos"), ("root_trans", "root_ori", "dof_pos"), ("joint_pos", "body_pos_w"),
-    ("rigid_body_pos", "dof_pos"),
+    ("rigid_body_pos", "dof_pos"), ("root_trans_offset", "dof"), ("qpos", "joint_names"),
 )  # fmt: skip
-"""Names by which the files of GMR, PHUMA, mjlab, BeyondMimic and ProtoMotions are told"""
+"""Names by which the files of GMR, PHUMA, mjlab, BeyondMimic, ProtoMotions, PBHC and LocoMuJoCo are told"""
 
 
 def what_is(probe: Probe) -> str | None:
@@ -113,7 +113,10 @@ def _by_content(probe: Probe) -> str | None:
         return f"a robot's motion that was retargeted already; run: phuma inspect {path} or phuma view {path}"
     if is_rollout(probe):
         return f"a rollout of a robot; run: phuma inspect {path} or phuma view {path}"
-    if any(set(keys) <= names for keys in ROBOT_KEYS):
+    inner = (
+        next((set(v) for v in content.values() if isinstance(v, dict)), set()) if isinstance(content, dict) else set()
+    )
+    if any(set(keys) <= some for keys in ROBOT_KEYS for some in (names, inner)):
         return IMPORT.format(probe.kind, path)
     if {"v_template", "J_regressor"} <= names:
         return f"a body model, in which nobody moves; give it beside a recording: --body smplx:{path}"
@@ -131,13 +134,15 @@ def _text(probe: Probe) -> str | None:
     if "<mujoco" in text or "<robot" in text:
         return f"a robot's model; run: phuma robot init {path} --out FOLDER"
     line = next(iter(text.splitlines()[1:2] or text.splitlines()[:1]), "")
-    if line.count(",") >= 7 and re.fullmatch(r"[-+0-9.eE,\s]+", line):
+    if line.count(",") >= 7 and re.fullmatch(r"[-+0-9.eE,\s]+", line):  # whatever its header says
         return IMPORT.format("CSV", path)
     return None
 
 
 def _binary(probe: Probe) -> str | None:
     head, path = probe.head, quote(str(probe.path))
+    if head.startswith(b"PAR1"):
+        return IMPORT.format("parquet, as LeRobot's datasets are", path)
     if head[:1] == b"\x08" and (b"onnx" in head or b"pytorch" in head or probe.path.suffix.lower() == ".onnx"):
         return f"a policy (ONNX); run: phuma inspect {path} or phuma evaluate {path} DATASET"
     if head[1:2] == b"\x50" and 2 <= head[0] <= 20 and len(head) >= 512:

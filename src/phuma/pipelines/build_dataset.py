@@ -28,7 +28,7 @@ from phuma.formats.clip_file import save_clip
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.names import unique_name
 from phuma.pipelines.files_to_clips import parts_in
-from phuma.pipelines.retarget import check_method, retarget
+from phuma.pipelines.retarget import check_within, retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import Robot, cached_robot
 from phuma.runtime.process_pool import WorkerLimits, run_all
@@ -47,11 +47,13 @@ class BuildCfg:
     method: str = DEFAULT_METHOD
     """Method: physink+dynamics, physink+collision, physink, sink+ground, sink+feasibility, sink, ik or gmr"""
     mirror: bool = False
+    within: float = 1.0
+    """Share of the joints' ranges, around their middle, that motions are solved within; mjlab clips to 0.9"""
     read: ReadCfg = field(default_factory=ReadCfg)
     curate: CurateCfg = field(default_factory=CurateCfg)
 
     def __post_init__(self) -> None:
-        check_method(self.method)
+        check_within(self.within, self.method)
         if not self.robots or len(set(self.robots)) != len(self.robots):
             raise ConfigError(f"each robot once, at least one; got {', '.join(self.robots) or 'none'}")
 
@@ -103,6 +105,7 @@ def describe(cfg: BuildCfg) -> Description:
         "curate": {**cfg.curate.resolved, "limits": cfg.curate.limits},
         "method": cfg.method,
         "mirror": cfg.mirror,
+        **({} if cfg.within == 1 else {"within": cfg.within}),  # of earlier versions' datasets nothing is said
         ROBOT_FILES: {robot.name: robot_identity(robot) for robot in robots},
     }
     return Description(tuple(robot.name for robot in robots), config, tool_versions())
@@ -231,7 +234,7 @@ def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) 
     for robot in map(cached_robot, cfg.robots):
         rows.append({**row, "robot": robot.name})
         if clip.verdict.kept:
-            rows[-1] |= stored(layout, job.id, name, retarget(clip, robot, cfg.method))
+            rows[-1] |= stored(layout, job.id, name, retarget(clip, robot, cfg.method, within=cfg.within))
     return rows
 
 

@@ -21,7 +21,7 @@ from phuma.curation.pipeline import clip_spans
 from phuma.dataset.builder import Progress, Runner, build
 from phuma.dataset.category import GROUP_OF
 from phuma.dataset.describe import ROBOT_FILES, Description, load_description
-from phuma.dataset.exchange import FORMATS, format_named, import_motion
+from phuma.dataset.exchange import FORMATS, READ, format_named, import_all, lerobot
 from phuma.dataset.labels import LABELS_FILE, type_of_text
 from phuma.dataset.layout import Layout, clip_id
 from phuma.dataset.record import Job, Record, Row, load_record
@@ -32,15 +32,15 @@ from phuma.retargeting.measure import measure
 from phuma.robots import Robot, cached_robot
 from phuma.sources import find_recordings
 
-SUFFIXES = {known.suffix for known in FORMATS.values() if known.read is not None}
+SUFFIXES = {FORMATS[name].suffix for name in READ}
 """The suffixes that folders are searched for; a file that is given by name may have any."""
 BENEATH = "imported/"
 """The start of every imported recording's name, so that none is mistaken for one built from a human's recording."""
 CUTTING = CurateCfg()
 """The rate and the lengths of clips, which are those of people's recordings."""
-JUDGING = 2
+JUDGING = 3
 """The version of how motions are cut and judged: what an earlier one imported is done anew. The first kept them whole
-as they were."""
+as they were, the second took every table for Unitree's."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +50,10 @@ class ImportCfg:
     robot: str = "g1"
     """Robot of the motions: g1, h1_2, or a folder with model.xml and robot.json"""
     format: str | None = None
-    """Format of the files: phuma, csv, mjlab or gmr (default: each file's content decides)"""
+    """Format of the files: phuma, csv, kimodo, bones-seed, mjlab, holosoma, protomotions, gmr, pbhc, locomujoco, mujoco
+    or lerobot (default: each file's content decides)"""
     fps: float | None = None
-    """Frame rate in Hz of files that do not state it, which are those of format csv (default: 30)"""
+    """Frame rate in Hz of files that do not state it, which are tables (default: 30; of bones-seed 120)"""
     licence: str | None = None
     """Licence of the motions, in words"""
     redistributable: str | None = None
@@ -60,8 +61,7 @@ class ImportCfg:
 
     def __post_init__(self) -> None:
         if self.format is not None and format_named(self.format).read is None:
-            readable = ", ".join(f.name for f in FORMATS.values() if f.read is not None)
-            raise ConfigError(f"format {self.format!r} is only written; read are: {readable}")
+            raise ConfigError(f"format {self.format!r} is only written; read are: {', '.join(READ)}")
         if self.fps is not None and not 5 <= self.fps <= 1000:
             raise ConfigError(f"a frame rate of {self.fps:g}; expected between 5 and 1000 Hz")
         if self.redistributable not in (None, "yes", "no"):
@@ -115,7 +115,8 @@ def describe(out: Path, robot: Robot) -> Description:
 def jobs_of(sources: Sequence[str | Path], out: Path, cfg: ImportCfg) -> list[Job]:
     """Return a job for every candidate file below the sources, each once."""
     found = find_recordings(sorted(map(str, sources)), out, SUFFIXES)
-    jobs = named_jobs([f for f in found if f.path.name != LABELS_FILE], BENEATH)
+    motions = [f for f in found if f.path.name != LABELS_FILE and not lerobot.is_metadata(f.path)]
+    jobs = named_jobs(motions, BENEATH)
     if not jobs:
         wanted = ", ".join(sorted(SUFFIXES))
         raise ConfigError(f"no robot motions below {', '.join(map(str, sources))}; looked for {wanted}")
@@ -124,10 +125,15 @@ def jobs_of(sources: Sequence[str | Path], out: Path, cfg: ImportCfg) -> list[Jo
 
 def produce(job: Job, layout: Layout, cfg: ImportCfg) -> list[Row]:
     """Import one file: write the clips of it that are kept, and return the manifest rows of all."""
-    robot = cached_robot(cfg.robot)
-    motion = on_ground(read_motion(job, robot, cfg).resampled(CUTTING.rate), robot)
-    spans = clip_spans(len(motion), motion.fps, CUTTING)
-    return [_clip_row(job, layout, robot, motion.frames(slice(*span)), span[0] / motion.fps) for span in spans]
+    robot, rows = cached_robot(cfg.robot), []
+    motions = read_motions(job, robot, cfg)
+    for number, read in enumerate(motions):
+        split = split_of(job.relative if len(motions) == 1 else f"{job.relative}/{number}")
+        motion = on_ground(read.resampled(CUTTING.rate), robot)
+        for span in clip_spans(len(motion), motion.fps, CUTTING):
+            start = motion.provenance.start + span[0] / motion.fps
+            rows.append({**_clip_row(job, layout, robot, motion.frames(slice(*span)), start), "split": split})
+    return rows
 
 
 def on_ground(motion: RobotMotion, robot: Robot) -> RobotMotion:
@@ -179,7 +185,6 @@ def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start
         "end": round(start + motion.duration, 6),
         "fps": motion.fps,
         "frames": len(motion),
-        "split": split_of(job.relative),
         "category": category,
         "category_group": GROUP_OF[category] if category else None,
         "label": job.label,
@@ -193,9 +198,14 @@ def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start
     return row | (stored(layout, job.id, name, motion) if verdict.kept else motion_columns(motion))
 
 
-def read_motion(job: Job, robot: Robot, cfg: ImportCfg) -> RobotMotion:
-    """Read a motion and add what the user knows about it; it is named after the job, so that no path is stored."""
-    motion = import_motion(job.path, robot, cfg.format)
+def read_motions(job: Job, robot: Robot, cfg: ImportCfg) -> list[RobotMotion]:
+    """Read the motions of a file and add what the user knows about them; they are named after the job, so that no path
+    is stored."""
+    return [_described(motion, job, cfg) for motion in import_all(job.path, robot, cfg.format)]
+
+
+def _described(motion: RobotMotion, job: Job, cfg: ImportCfg) -> RobotMotion:
+    """Return a motion with what the user knows about it."""
     origin = replace(motion.provenance, source=job.name)
     if cfg.licence is not None:
         origin = replace(origin, licence=cfg.licence)

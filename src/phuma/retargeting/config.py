@@ -47,6 +47,8 @@ class SolveCfg:
 
     range_share: float = 0.98
     """Joints are kept within this share of their range"""
+    within: float = 1.0
+    """Joints are kept within this share of their range around its middle, too, for trainers that clip them to it"""
     speed_share: float = 0.93
     """Speeds beyond this share of their limit are penalised"""
     anneal: tuple[float, ...] = (100.0, 10.0, 1.0)

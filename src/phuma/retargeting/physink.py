@@ -57,7 +57,7 @@ def solve(target: Target, contact: Array, robot: Robot, losses: frozenset[Loss],
 def _solve(target: Target, contact: Array, robot: Robot, losses: frozenset[Loss], cfg: SolveCfg) -> Solution:
     stance = in_contact(contact).astype(float)
     frames = len(target.motion)
-    x = _start(target, robot)
+    x = _start(target, robot, cfg.within)
     steps, converged, weakened, first, done = 0, True, False, 0, 0
     while done < frames:
         last = min(first + cfg.window, frames)
@@ -124,7 +124,7 @@ def _problem(
         feet=np.ascontiguousarray(target.feet[here]),
         stance=stance[here].astype(np.int64),
     )
-    lower, upper = joint_bounds(robot, cfg.range_share)
+    lower, upper = joint_bounds(robot, cfg.range_share, cfg.within)
     if Loss.FEASIBILITY not in losses:
         lower, upper = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
     step = cfg.speed_share * robot.velocity_limit / target.motion.fps
@@ -133,17 +133,17 @@ def _problem(
     free = np.full(6, np.inf)
     lower, upper = np.concatenate([-free, lower]), np.concatenate([free, upper])
     step = np.concatenate([np.full(6, UNLIMITED), step])
-    return Problem(tree_of(robot), points, capsules, targets, lower, upper, step, _rest(robot))
+    return Problem(tree_of(robot), points, capsules, targets, lower, upper, step, _rest(robot, cfg.within))
 
 
-def _rest(robot: Robot) -> Array:
-    lower, upper = joint_bounds(robot, 0.98)
+def _rest(robot: Robot, within: float = 1.0) -> Array:
+    lower, upper = joint_bounds(robot, 0.98, within)
     return np.concatenate([np.zeros(6), np.clip(robot.default_pose, lower, upper)])
 
 
-def _start(target: Target, robot: Robot) -> Array:
+def _start(target: Target, robot: Robot, within: float = 1.0) -> Array:
     """(T, V) the human's root, the robot's default pose."""
-    x = np.tile(_rest(robot), (len(target.motion), 1))
+    x = np.tile(_rest(robot, within), (len(target.motion), 1))
     pelvis = robot.keypoint_offset[robot.keypoints.index("pelvis")]
     x[:, :3] = target.motion.root_pos - rot.rotate(target.root_quat, pelvis)
     return x

@@ -112,6 +112,11 @@ class Robot:
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
+    def middle_range(self, share: float) -> tuple[Array, Array]:
+        """Return (N,), (N,) rad: this share of every joint's range, around its middle, as trainers have soft limits."""
+        middle, half = (self.lower + self.upper) / 2, share * (self.upper - self.lower) / 2
+        return middle - half, middle + half
+
     @property
     def n_joints(self) -> int:
         """Return the number of hinge joints."""

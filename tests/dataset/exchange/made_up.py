@@ -8,9 +8,12 @@ import numpy as np
 from phuma.core import rotations as rot
 from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
+from phuma.dataset.exchange import FORMATS, WRITTEN
 from phuma.robots import Robot
 
 ROBOTS = ("g1", "h1_2")
+FILES = [n for n in WRITTEN if FORMATS[n].gather is None and n != "rerun"]
+"""The formats of which a file is a motion; rerun's holds the time of day, and its library need not be there"""
 
 # The README of the LAFAN1 retargeting dataset.
 UNITREE = {

@@ -12,15 +12,15 @@ from hypothesis import given
 
 pytest.importorskip("mujoco")
 
-from phuma.dataset.exchange import FORMATS, export_motion, format_named, import_motion, recognise, unitree_csv
+from phuma.dataset.exchange import READ, export_motion, format_named, import_motion, recognise, table
 from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.probe import Probe
 from phuma.robots import load_robot
-from tests.dataset.exchange.made_up import made_up
+from tests.dataset.exchange.made_up import FILES, made_up
 from tests.fuzz import changes, damage, fuzzed, only_read_errors
 
-READ = [name for name, f in FORMATS.items() if f.read]
+BOTH = [name for name in READ if name in FILES]
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ WRONG = {
     ),
     "another quaternion order": (
         lambda d: d | {"root_ori": np.roll(d["root_ori"], 1, axis=1)},
-        "root_ori turns the robot upside down when read as xyzw, as this layout has it, and upright as wxyz",
+        "root_ori tips the robot over when read as xyzw, as this layout has it, and not as wxyz",
     ),
     "degrees": (
         lambda d: d | {"dof_pos": changed(d["dof_pos"], (0, 0), -45.0)},
@@ -151,7 +151,7 @@ WRONG_TABLES = {
     "torn": (lambda t: [*t[:2], t[2][:50]], r"line 3 has \d columns; expected 36"),
     "header": (
         lambda t: [",".join(["Frame", *["root_translateX"] * 35]), *t],
-        "begins with a header .'Frame,root_translateX.*; Unitree's tables have none",
+        "begins with a header .'Frame,root_translateX.*; tables of format csv have none",
     ),
     "words": (lambda t: [t[0], t[1].replace(",", ",x", 1)], r"line 2 holds 'x0\.\d+'; expected numbers"),
     "not finite": (
@@ -176,7 +176,7 @@ def test_wrong_tables(tmp_path, robot, case):
 
 def test_tables_may_have_a_mark_blank_lines_and_other_line_ends(tmp_path, robot):
     (tmp_path / "a.csv").write_bytes(b"\xef\xbb\xbf" + "\r\n".join([*lines(robot), "", ""]).encode())
-    assert len(import_motion(tmp_path / "a.csv", robot)) == 3
+    assert len(import_motion(tmp_path / "a.csv", robot, "csv")) == 3
 
 
 def test_tables_are_not_read_when_too_large_or_no_text(tmp_path, robot, monkeypatch):
@@ -186,7 +186,7 @@ def test_tables_are_not_read_when_too_large_or_no_text(tmp_path, robot, monkeypa
         import_motion(path, robot, "csv")
     with pytest.raises(ReadError, match=r"b\.csv: cannot be opened: No such file"):
         import_motion(tmp_path / "b.csv", robot, "csv")
-    monkeypatch.setattr(unitree_csv, "MAX_BYTES", 3)
+    monkeypatch.setattr(table, "MAX_BYTES", 3)
     with pytest.raises(ReadError, match=r"a\.csv: has 5 bytes; tables of at most 3 are read"):
         import_motion(path, robot, "csv")
 
@@ -247,10 +247,10 @@ def test_wrong_tracking_files(tmp_path, robot, case):
 
 def test_the_robot_must_be_the_right_one(tmp_path, robot):
     other = load_robot("h1_2")
-    for name in READ:
+    for name in BOTH:
         export_motion(made_up(robot), robot, tmp_path / "a", name)
-        with pytest.raises(ReadError, match=r"36|29"):
-            import_motion(tmp_path / "a", other)
+        with pytest.raises(ReadError, match=r"36|29|23|left_hip_pitch|no joint"):
+            import_motion(tmp_path / "a", other, name)
     with pytest.raises(PhumaError, match="no joint 'left_hip_pitch_joint' in this motion"):
         export_motion(replace(made_up(robot), joint_names=tuple(map(str, range(29)))), robot, tmp_path / "b", "csv")
     assert not (tmp_path / "b").exists()
@@ -261,19 +261,21 @@ def test_what_is_not_known_is_said(tmp_path, robot):
     with pytest.raises(ReadError, match="empty: is empty"):
         import_motion(tmp_path / "empty", robot)
     np.savez(tmp_path / "a.npz", angles=np.zeros((4, 3)))
-    known = r"is a npz file with angles \(4, 3\): none of the robot layouts that are read \(phuma, csv, mjlab, gmr\)"
+    known = r"is a npz file with angles \(4, 3\): none of the robot layouts that are read \(phuma, csv, kimodo, "
     with pytest.raises(ReadError, match=known):
         recognise(Probe(tmp_path / "a.npz"))
     save_robot_motion(tmp_path / "own.npz", made_up(robot))
     with pytest.raises(ReadError, match="is a robot motion of this program already; nothing needs to be imported"):
         import_motion(tmp_path / "own.npz", robot)
-    with pytest.raises(ConfigError, match="there is no format 'fbx'; there are: phuma, csv, mjlab, beyondmimic"):
+    with pytest.raises(ConfigError, match="there is no format 'fbx'; there are: phuma, csv, kimodo, bones-seed, mjlab"):
         format_named("fbx")
-    with pytest.raises(ConfigError, match="format 'protomotions' is only written; read are: phuma, csv, mjlab, gmr"):
-        import_motion(tmp_path / "own.npz", robot, "protomotions")
+    with pytest.raises(ConfigError, match="format 'beyondmimic' is only written; read are: phuma, csv, kimodo, "):
+        import_motion(tmp_path / "own.npz", robot, "beyondmimic")
+    with pytest.raises(ConfigError, match="format 'kimodo' is only read; written are: phuma, csv, mjlab, "):
+        export_motion(made_up(robot), robot, tmp_path / "b", "kimodo")
 
 
-@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("name", BOTH)
 @given(edits=changes)
 @fuzzed
 def test_damaged_files_give_errors_and_nothing_else(tmp_path, robot, name, edits):

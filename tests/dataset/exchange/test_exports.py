@@ -11,10 +11,11 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from phuma.dataset.exchange import FORMATS, export_motion
+from phuma.dataset.exchange import export_motion
 from phuma.robots import Robot, load_robot
 from phuma.robots.kinematics import local_body_poses
 from tests.dataset.exchange.made_up import (
+    FILES,
     ROBOTS,
     UNITREE,
     Simulator,
@@ -58,16 +59,18 @@ def test_the_made_up_motion_tells_left_from_right_and_up_from_down(robot):
     assert matrices(motion.root_quat, "wxyz")[..., 2, 2].min() > 0.5
 
 
-@pytest.mark.parametrize("name", list(FORMATS))
+@pytest.mark.parametrize("name", FILES)
 def test_the_same_motion_gives_the_same_bytes_in_whatever_order_its_joints_are(tmp_path, robot, name):
     motion = made_up(robot)
-    export_motion(motion, robot, tmp_path / "a", name)
-    export_motion(motion.reordered(motion.joint_names[::-1]), robot, tmp_path / "b", name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert [p.name for p in sorted(tmp_path.iterdir())] == ["a", "b"]
+    a, b = tmp_path / "a" / "motion", tmp_path / "b" / "motion"
+    for path, order in ((a, motion.joint_names), (b, motion.joint_names[::-1])):
+        path.parent.mkdir()
+        export_motion(motion.reordered(order), robot, path, name)
+    assert a.read_bytes() == b.read_bytes()
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()] == ["motion", "motion"]
 
 
-@pytest.mark.parametrize("name", list(FORMATS))
+@pytest.mark.parametrize("name", FILES)
 def test_a_single_frame_stands_still(tmp_path, robot, name):
     export_motion(made_up(robot, frames=1), robot, tmp_path / "a", name)
     assert (tmp_path / "a").stat().st_size > 0
@@ -246,10 +249,36 @@ def test_gmr(tmp_path, robot):
     assert data["fps"] == 29.97
     assert_root(data["root_pos"], data["root_rot"], "xyzw", motion)
     assert_joints(data["dof_pos"], UNITREE[robot.name], motion)
-    assert data["link_body_list"] == list(robot.body_names)
-    pos, mat = Simulator(robot).bodies(motion, data["link_body_list"])
+    names = data["link_body_list"]
+    assert [n for n in names if n in robot.body_names] == list(robot.body_names)
+    assert names[7:10] == (GMR_G1[:3] if robot.name == "g1" else list(robot.body_names[7:10]))
+    assert len(names) == {"g1": 38, "h1_2": robot.n_bodies}[robot.name]
+    pos, mat = Simulator(robot).bodies(motion, list(robot.body_names))
     seen = np.einsum("tji,tbj->tbi", mat[:, 0], pos - pos[:, :1])  # from the root
-    np.testing.assert_allclose(data["local_body_pos"], seen, atol=1e-6)
+    np.testing.assert_allclose(data["local_body_pos"][:, [names.index(n) for n in robot.body_names]], seen, atol=1e-6)
+
+
+GMR_G1 = ["left_toe_link", "pelvis_contour_link", "right_hip_pitch_link"]
+TWIST = {
+    "left_rubber_hand": ("left_wrist_yaw_link", (0.0415, 0.003, 0)),
+    "right_rubber_hand": ("right_wrist_yaw_link", (0.0415, -0.003, 0)),
+    "head_mocap": ("torso_link", (0, 0, 0.4)),
+    "left_toe_link": ("left_ankle_roll_link", (0.1, 0, -0.02)),
+    "right_toe_link": ("right_ankle_roll_link", (0.1, 0, -0.02)),
+}
+"""The bodies that TWIST looks up in GMR's files, with the body of Unitree's model that carries each"""
+
+
+def test_gmr_has_the_bodies_that_twist_looks_up(tmp_path):
+    robot = load_robot("g1")
+    motion = made_up(robot)
+    export_motion(motion, robot, tmp_path / "a.pkl", "gmr")
+    data = pickle.loads((tmp_path / "a.pkl").read_bytes())
+    for name, (parent, offset) in TWIST.items():
+        pos, mat = Simulator(robot).bodies(motion, ["pelvis", parent])
+        seen = np.einsum("tji,tj->ti", mat[:, 0], pos[:, 1] + mat[:, 1] @ np.array(offset) - pos[:, 0])
+        there = data["local_body_pos"][:, data["link_body_list"].index(name)]
+        np.testing.assert_allclose(there, seen, atol=1e-6, err_msg=name)
 
 
 @pytest.mark.parametrize("name", ["phuma", "gmr"])

@@ -10,19 +10,33 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from phuma.dataset.exchange import FORMATS, export_motion, import_motion, recognise
+import phuma
+from phuma.dataset.exchange import READ, WRITTEN, export_motion, import_motion, recognise
 from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.io.probe import Probe
 from phuma.robots import Robot, load_robot
-from tests.dataset.exchange.made_up import ROBOTS, Simulator, isaaclab_bodies, isaaclab_joints, made_up, matrices
+from tests.dataset.exchange.made_up import FILES, ROBOTS, Simulator, isaaclab_bodies, isaaclab_joints, made_up, matrices
 
-RATES = {"phuma": 30.0, "csv": 30.0, "mjlab": 50.0, "gmr": 59.94}
+RATES = {
+    "phuma": 30.0, "csv": 30.0, "mjlab": 50.0, "holosoma": 50.0, "protomotions": 30.0, "gmr": 59.94, "pbhc": 30.0,
+    "locomujoco": 59.94,
+}  # fmt: skip
+"""The formats that are written and read, and the rate at which they are tried"""
 
 
 @pytest.fixture(scope="module", params=ROBOTS)
 def robot(request) -> Robot:
     return load_robot(request.param)
+
+
+def ours(robot, name):
+    """A motion that a format can hold: one of them has no wrists."""
+    motion = made_up(robot, fps=RATES[name])
+    if name != "pbhc":
+        return motion
+    wrists = ["wrist" in joint for joint in robot.joint_names]
+    return replace(motion, joint_pos=np.where(wrists, robot.default_pose, motion.joint_pos))
 
 
 def assert_same(back, motion):
@@ -33,16 +47,17 @@ def assert_same(back, motion):
 
 
 def test_these_formats_are_read():
-    assert {name for name, f in FORMATS.items() if f.read} == set(RATES)
+    assert set(READ) == {*RATES, "kimodo", "bones-seed", "mujoco", "lerobot"}
+    assert set(WRITTEN) == {*RATES, "beyondmimic", "lerobot", "rerun"}
 
 
 @pytest.mark.parametrize("name", list(RATES))
 def test_what_was_exported_is_imported(tmp_path, robot, name):
-    motion = made_up(robot, fps=RATES[name])
+    motion = ours(robot, name)
     path = tmp_path / "file without a suffix"
     export_motion(motion, robot, path, name)
-    assert recognise(Probe(path)).name == name
-    back = import_motion(path, robot)
+    assert [known.name for known in recognise(Probe(path))] == (["csv", "kimodo"] if name == "csv" else [name])
+    back = import_motion(path, robot, name)
     assert_same(back, motion)
     assert back.human_joints is None
     assert back.contact_used is None
@@ -53,9 +68,9 @@ def test_what_was_exported_is_imported(tmp_path, robot, name):
 
 @pytest.mark.parametrize("name", list(RATES))
 def test_an_imported_motion_is_stored_as_any_other(tmp_path, robot, name):
-    motion = made_up(robot, fps=RATES[name])
+    motion = ours(robot, name)
     export_motion(motion, robot, tmp_path / "a", name)
-    save_robot_motion(tmp_path / "b.npz", import_motion(tmp_path / "a", robot))
+    save_robot_motion(tmp_path / "b.npz", import_motion(tmp_path / "a", robot, name))
     with np.load(tmp_path / "b.npz", allow_pickle=False) as data:
         assert data["human_joints"].shape == (0, 22, 3)
     back = load_robot_motion(tmp_path / "b.npz")
@@ -72,7 +87,7 @@ def test_contact_is_a_sole_near_the_ground_or_below_it(tmp_path, robot):
         for height, expected in ((0.024, 1.0), (0.026, 0.0), (-0.5, 1.0)):
             shift = np.array([0, 0, height - heights[region]])
             export_motion(replace(motion, root_pos=motion.root_pos + shift), robot, tmp_path / "a", "csv")
-            assert import_motion(tmp_path / "a", robot).contact[0, region] == expected
+            assert import_motion(tmp_path / "a", robot, "csv").contact[0, region] == expected
 
 
 DIALECTS = {
@@ -142,3 +157,11 @@ def test_what_numpy_pickles_itself_is_read_too(tmp_path, robot):
         content |= {"local_body_pos": None, "link_body_list": None}
         (tmp_path / "a.pkl").write_bytes(pickle.dumps(content, protocol))
         assert_same(import_motion(tmp_path / "a.pkl", robot), motion)
+
+
+@pytest.mark.parametrize("name", [*FILES, "lerobot"])
+def test_a_robots_file_is_no_recording_and_names_the_command_that_reads_it(tmp_path, name):
+    robot = load_robot("g1")
+    export_motion(made_up(robot), robot, tmp_path / "a", name)
+    with pytest.raises(ReadError, match=r"a: is a robot's motion .*run: phuma import \S*a --robot NAME --out FOLDER"):
+        phuma.read(tmp_path / "a")

@@ -1,6 +1,7 @@
 """The poses and velocities of a robot's bodies in every frame, and their orders in MuJoCo and PhysX.
 
-Velocities are those of the simulation where a motion was performed in one, else central differences of its poses.
+Velocities of root and joints are those of the simulation where a motion was performed in one, else differences of its
+frames. The model carries them on to the bodies.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ def points_on(poses: BodyPoses, body: Indices, offset: Array) -> Array:
 
 
 class Velocities(NamedTuple):
-    """Velocities of joints, of points on bodies, and of these bodies' rotations."""
+    """Velocities of the root, of joints, of points on bodies, and of these bodies' rotations."""
 
+    root: Array
+    """(T, 6) m/s, linear in the world, and rad/s, angular in the root's frame"""
     joints: Array
     """(T, N) rad/s, in the robot's order"""
     points: Array
@@ -51,27 +54,28 @@ class Velocities(NamedTuple):
 
 def velocities(motion: RobotMotion, robot: Robot, poses: BodyPoses, body: Indices, offset: Array) -> Velocities:
     """Return how a motion moves the points at `offset` (P, 3) on the bodies `body` (P,); `poses` are all bodies'."""
-    if isinstance(motion, PerformedMotion) and motion.velocity is not None:
-        linear, angular = (value[:, body] for value in body_velocities(robot, motion, motion.velocity))
-        arm = rot.rotate(poses.quat[:, body], offset)
-        return Velocities(motion.velocity[:, 6:], linear + np.cross(angular, arm), angular)
-    points = points_on(poses, body, offset)
-    angular = angular_velocity(poses.quat, motion.fps)[:, body]
-    return Velocities(velocity(motion.joint_pos, motion.fps), velocity(points, motion.fps), angular)
+    velocity = motion.velocity if isinstance(motion, PerformedMotion) else None
+    velocity = differences(motion) if velocity is None else velocity
+    linear, angular = (value[:, body] for value in body_velocities(robot, motion, velocity))
+    arm = rot.rotate(poses.quat[:, body], offset)
+    return Velocities(velocity[:, :6], velocity[:, 6:], linear + np.cross(angular, arm), angular)
 
 
-def velocity(values: Array, fps: float) -> Array:
-    """Return v_t = (x_{t+1} - x_{t-1}) fps / 2 per second, one-sided at the ends, and 0 for a single frame."""
-    return np.gradient(values, 1 / fps, axis=0) if len(values) > 1 else np.zeros_like(values)
+def differences(motion: Trajectory) -> Array:
+    """Return (T, 6 + N) the velocities of root and joints between frames: root linear in the world, m/s, angular in the
+    root's frame, joints, rad/s.
 
-
-def angular_velocity(quat: Array, fps: float) -> Array:
-    """Return (T, B, 3) w_t = log(q_{t+1} q_{t-1}^-1) fps / 2 in rad/s, in the world, one-sided at the ends."""
-    if len(quat) == 1:
-        return np.zeros((*quat.shape[:-1], 3))
-    before, after = np.maximum(np.arange(len(quat)) - 1, 0), np.minimum(np.arange(len(quat)) + 1, len(quat) - 1)
-    rotvec = rot.to_rotvec(rot.multiply(quat[after], rot.conjugate(quat[before])))
-    return rotvec * (fps / (after - before))[:, None, None]
+    With the step s_t from frame t to the next, which is a rotation vector for the root's rotation:
+    v_t = (s_{t-1} + s_t) fps / 2, at the ends (3 s_0 - s_1) fps / 2 and likewise, and 0 for a single frame. All are of
+    second order in the time between frames.
+    """
+    turned = rot.to_rotvec(rot.multiply(rot.conjugate(motion.root_quat[:-1]), motion.root_quat[1:]))
+    steps = np.concatenate([np.diff(motion.root_pos, axis=0), turned, np.diff(motion.joint_pos, axis=0)], axis=1)
+    if not len(steps):
+        return np.zeros((1, steps.shape[1]))
+    first, last = (steps[0], steps[-1]) if len(steps) == 1 else (2 * steps[0] - steps[1], 2 * steps[-1] - steps[-2])
+    around = np.concatenate([first[None], steps, last[None]])
+    return (around[:-1] + around[1:]) * (motion.fps / 2)
 
 
 class Order(NamedTuple):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import missing_extra
@@ -49,20 +49,28 @@ class Format:
     """The suffix of its files, with the dot"""
     about: str
     """One line for the help text"""
-    write: Callable[[RobotMotion, Robot, Path], None]
-    """Writes a file whole or not at all; the same motion gives the same bytes with the same library versions"""
-    read: Callable[[Path, Robot], RobotMotion] | None = None
-    """Reads an untrusted file; every fault of it is a ReadError. None where only writing is known"""
+    write: Callable[[RobotMotion, Robot, Path], None] | None
+    """Writes a file whole or not at all; the same motion gives the same bytes with the same library versions. None
+    where only reading is known"""
+    read: Callable[[Path, Robot], list[RobotMotion]] | None = None
+    """Reads all motions of an untrusted file, at least one; every fault of it is a ReadError. None where only writing
+    is known"""
     recognises: Callable[[Probe], bool] | None = None
-    """Tells whether a file's content, not its name, is of this format; it reads headers only"""
+    """Tells whether a file's content, not its name, may be of this format; it reads headers only"""
     names: Callable[[Robot], Names] = joints_only
     """The orders in which joints and bodies are written"""
     rate: Callable[[float], float] = same_rate
     """The rate at which a motion of a given rate is written"""
     tells_rate: bool = True
     """Whether a file says its own rate"""
+    within: float | None = None
+    """The share of joints' ranges, around their middle, that its trainer clips joints to when it begins an episode"""
     library: str | None = None
     """An optional library that writing needs"""
+    gather: Callable[[Path, Robot, Sequence[dict[str, Any]], float], list[dict[str, Any]]] | None = None
+    """Makes one dataset of all files of a robot that an export wrote: given are the robot's folder, the files' rows
+    with paths below it, and the rate; it returns the rows with where the motions are now. None where each file is
+    whole"""
 
     def check_library(self) -> None:
         """Raise an error with the line that installs the library that writing needs, where it is not installed."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from phuma.contacts.robot_soles import JUDGED, robot_contacts
+from phuma.contacts.robot_soles import JUDGED, robot_contacts, standing_share
+from phuma.core import rotations as rot
 from phuma.core.arrays import checked
 from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
@@ -24,6 +26,8 @@ HIGHEST = 10.0
 """Height in m that a root may be above or below the ground, which is z = 0"""
 OVERTURNED = -0.3
 """Mean height of the root's up axis below which a robot is upside down, and not only lying, at 0"""
+STANDS = 0.25
+"""Share of frames in which a robot has to stand for its order of quaternions to be known by that"""
 UNIT_TOLERANCE = 0.01
 """Difference from 1 that a quaternion's length may have: files hold few digits"""
 
@@ -45,15 +49,19 @@ def imported(
     columns: Columns,
     quaternions: Literal["xyzw", "wxyz"] = "xyzw",
     notes: Sequence[str] = (),
+    order_known: bool = True,
 ) -> RobotMotion:
     """Return a motion that another tool made, joints in the robot's order. Every fault is a ReadError.
 
+    Quaternions that the layout has as xyzw are refused where they are wxyz, if the order is known from the layout.
     It has no human. Its contact is 1 where a sole point is at most 2.5 cm above z = 0, else 0.
     """
     try:
         root_pos, raw, joint_pos = _arrays(columns, robot)
         root_quat = _rotations(columns.names[1], raw, quaternions)
         made = Trajectory(robot.name, robot.joint_names, fps, root_pos, root_quat, joint_pos)
+        if quaternions == "xyzw" and order_known:
+            _check_order(columns.names[1], robot, made)
         return RobotMotion.of(
             made,
             contact=robot_contacts(robot, made).ratio,
@@ -62,6 +70,15 @@ def imported(
         )
     except PhumaError as e:
         raise e if isinstance(e, ReadError) else ReadError(path, str(e)) from None
+
+
+def consecutive(motions: list[RobotMotion]) -> list[RobotMotion]:
+    """Return the motions of one file, each beginning where the one before it ends."""
+    out: list[RobotMotion] = []
+    for motion in motions:
+        start = out[-1].provenance.start + len(out[-1]) / out[-1].fps if out else 0.0
+        out.append(replace(motion, provenance=replace(motion.provenance, start=start)))
+    return out
 
 
 def number(path: Path, name: str, value: Any) -> float:
@@ -107,16 +124,24 @@ def _rotations(name: str, raw: Array, quaternions: Literal["xyzw", "wxyz"]) -> A
             f"{name} of frame {off[0]} has length {length[off[0]]:.4g}; quaternions ({quaternions}) have length 1"
         )
     raw = raw / length[:, None]
-    if quaternions == "wxyz":
-        return raw
-    if _uprightness(to_wxyz(raw)) < OVERTURNED and _uprightness(raw) > 0.5:
+    return raw if quaternions == "wxyz" else to_wxyz(raw)
+
+
+def clearly_stands(share: float, other: float) -> bool:
+    """Tell whether a reading that stands in a share of its frames is right, and another one wrong that stands in
+    `other`."""
+    return share >= STANDS and share >= 2 * other
+
+
+def _check_order(name: str, robot: Robot, made: Trajectory) -> None:
+    """Raise an error for rotations that were read as xyzw and hold wxyz: the robot stands or is upright only so."""
+    other = replace(made, root_quat=np.roll(made.root_quat, -1, axis=-1))
+    now, then = (float(np.mean(rot.up_component(path.root_quat))) for path in (made, other))
+    share = standing_share(robot, made)
+    if (now < OVERTURNED and then > 0.5) or (
+        share < 0.5 and clearly_stands(standing_share(robot, other), share)
+    ):  # fmt: skip
         raise PhumaError(
-            f"{name} turns the robot upside down when read as xyzw, as this layout has it, and upright as wxyz: "
-            "its quaternions are in another order"
+            f"{name} tips the robot over when read as xyzw, as this layout has it, and not as wxyz: its quaternions "
+            "are in another order"
         )
-    return to_wxyz(raw)
-
-
-def _uprightness(wxyz: Array) -> float:
-    """Return the mean height of the root's up axis: 1 for a robot that stands, -1 for one upside down."""
-    return float(np.mean(1 - 2 * (wxyz[:, 1] ** 2 + wxyz[:, 2] ** 2)))

@@ -22,12 +22,12 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     save_tracking(path, motion, robot, depth_first(robot), np.array([float(RATE)]), origins)
 
 
-def read(path: Path, robot: Robot) -> RobotMotion:
+def read(path: Path, robot: Robot) -> list[RobotMotion]:
     """Read a file of mjlab or of whole_body_tracking; which order it has, its names or its kinematics tell."""
-    return load_tracking(path, robot, FORMAT.name)
+    return [load_tracking(path, robot, FORMAT.name)]
 
 
 FORMAT = Format(
     "mjlab", ".npz", "mjlab's motions, 50 Hz, MuJoCo's order", write, read, is_tracking,
-    names=all_bodies, rate=lambda _: RATE,
+    names=all_bodies, rate=lambda _: RATE, within=0.9,
 )  # fmt: skip

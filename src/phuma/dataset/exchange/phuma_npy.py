@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -40,25 +41,30 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     write_atomic(path, save)
 
 
-def read(path: Path, robot: Robot) -> RobotMotion:
+def read(path: Path, robot: Robot) -> list[RobotMotion]:
     """Read a file without running what its pickle may ask for."""
     holder = load_pickle(path, npy_pickle_start(path))
     content = holder.item() if getattr(holder, "shape", None) == () else holder
-    return read_dictionary(path, robot, FORMAT.name, content, KEYS)
+    return [read_dictionary(path, robot, FORMAT.name, content, KEYS)]
 
 
 def read_dictionary(path: Path, robot: Robot, layout: str, content: object, keys: tuple[str, str, str]) -> RobotMotion:
     """Return the motion of a pickled dictionary that holds `keys` (root position, root xyzw, joints) and fps."""
-    if not isinstance(content, dict):
-        raise ReadError(path, f"holds {type(content).__name__}; expected a dictionary of {', '.join((*keys, 'fps'))}")
-    missing = [k for k in (*keys, "fps") if k not in content]
-    if missing:
-        known = ", ".join(str(k) for k in list(content)[:20]) or "nothing"
-        raise ReadError(path, f"holds no {missing[0]}; it has {known}")
+    content = entries(path, content, (*keys, "fps"))
     root_pos, root_quat, joint_pos = (as_array(path, k, content[k]) for k in keys)
     return imported(
         path, layout, robot, number(path, "fps", content["fps"]), Columns(root_pos, root_quat, joint_pos, keys)
     )
+
+
+def entries(path: Path, content: object, keys: Sequence[str]) -> dict[Any, Any]:
+    """Return a dictionary that holds `keys`, or raise an error that says what it holds."""
+    if not isinstance(content, dict):
+        raise ReadError(path, f"holds {type(content).__name__}; expected a dictionary of {', '.join(keys)}")
+    if missing := [k for k in keys if k not in content]:
+        known = ", ".join(str(k)[:40] for k in list(content)[:20]) or "nothing"
+        raise ReadError(path, f"holds no {missing[0]}; it has {known}")
+    return content
 
 
 def recognises(probe: Probe) -> bool:

@@ -6,7 +6,6 @@ Quaternions are xyzw. ProtoMotions' models of the robots have bodies that Unitre
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,20 +14,19 @@ from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.dataset.exchange.bodies import BodyPoses, points_on, pose_bodies, velocities
+from phuma.dataset.exchange.fixed_bodies import Bodies, Fixed, with_fixed
 from phuma.dataset.exchange.format import Format, Names
+from phuma.dataset.exchange.imported import Columns, imported, number
 from phuma.dataset.exchange.layout import prepared, single, to_xyzw
+from phuma.dataset.exchange.phuma_npy import entries
+from phuma.errors import ReadError
 from phuma.io.atomic import write_atomic
+from phuma.io.probe import Probe
+from phuma.io.safe_pickle import as_array
+from phuma.io.torch_file import load_torch
 from phuma.robots.robot import Robot
 
-
-class Fixed(NamedTuple):
-    """A body of ProtoMotions' model that is fixed to a body of ours, which it follows in the order."""
-
-    name: str
-    parent: str
-    offset: tuple[float, float, float]
-
-
+KEYS = ("dof_pos", "rigid_body_pos", "rigid_body_rot")
 EXTRA: dict[str, tuple[Fixed, ...]] = {
     "g1": (
         Fixed("head", "pelvis", (0.0, 0.0, 0.4)),
@@ -45,11 +43,11 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     import torch  # here, not above: only this format needs it
 
     motion = prepared(motion, robot)
-    of, offset = theirs(robot)
+    _, of, offset, added = theirs(robot)
     ours = pose_bodies(robot, motion)
     poses = BodyPoses(points_on(ours, of, offset), ours.quat[:, of])
     speed = velocities(motion, robot, ours, of, offset)
-    contacts = _contacts(robot, motion)[:, of] & ~offset.any(axis=1)
+    contacts = _contacts(robot, motion)[:, of] & ~added
     arrays = {
         "dof_pos": single(motion.joint_pos),
         "dof_vel": single(speed.joints),
@@ -58,20 +56,32 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
         "rigid_body_vel": single(speed.points),
         "rigid_body_ang_vel": single(speed.angular),
         "rigid_body_contacts": np.ascontiguousarray(contacts),
-        **_forces(robot, motion, of, offset),
+        **_forces(robot, motion, of, added),
     }
     content = {"fps": motion.fps, **{name: torch.from_numpy(values) for name, values in arrays.items()}}
     write_atomic(path, lambda f: torch.save(content, f))
 
 
-def theirs(robot: Robot) -> tuple[Array, Array]:
-    """Return, for each of ProtoMotions' bodies, (B,) the body of ours that carries it and (B, 3) its offset on that."""
-    of, offset = [], []
-    for b, name in enumerate(robot.body_names):
-        offsets = [(0.0, 0.0, 0.0), *(e.offset for e in EXTRA.get(robot.name, ()) if e.parent == name)]
-        of += [b] * len(offsets)
-        offset += offsets
-    return np.array(of), np.array(offset)
+def theirs(robot: Robot) -> Bodies:
+    """Return ProtoMotions' bodies."""
+    return with_fixed(robot, EXTRA.get(robot.name, ()))
+
+
+def read(path: Path, robot: Robot) -> list[RobotMotion]:
+    """Read the root, which is the first body, and the joints: the other bodies follow from them."""
+    content = entries(path, load_torch(path), (*KEYS, "fps"))
+    dof, pos, quat = (as_array(path, key, content[key]) for key in KEYS)
+    if pos.ndim != 3 or pos.shape[2] != 3 or quat.shape != (*pos.shape[:2], 4) or not pos.shape[1]:
+        raise ReadError(
+            path, f"{KEYS[1]} has shape {pos.shape} and {KEYS[2]} {quat.shape}; expected (T, B, 3) and (T, B, 4)"
+        )
+    columns = Columns(pos[:, 0], quat[:, 0], dof, (KEYS[1], KEYS[2], KEYS[0]))
+    return [imported(path, FORMAT.name, robot, number(path, "fps", content["fps"]), columns)]
+
+
+def recognises(probe: Probe) -> bool:
+    """Tell whether a file is torch's and holds joints and bodies."""
+    return probe.kind == "torch" and isinstance(probe.content, dict) and set(KEYS) <= set(probe.content)
 
 
 def _contacts(robot: Robot, motion: RobotMotion) -> Array:
@@ -82,7 +92,7 @@ def _contacts(robot: Robot, motion: RobotMotion) -> Array:
     return out
 
 
-def _forces(robot: Robot, motion: RobotMotion, of: Array, offset: Array) -> dict[str, Array]:
+def _forces(robot: Robot, motion: RobotMotion, of: Array, added: Array) -> dict[str, Array]:
     """Return torques and forces on the feet of a motion that was performed under physics; of any other, nothing."""
     if not isinstance(motion, PerformedMotion):
         return {}
@@ -91,15 +101,16 @@ def _forces(robot: Robot, motion: RobotMotion, of: Array, offset: Array) -> dict
         force = np.zeros((len(motion), robot.n_bodies, 3))
         force[:, robot.sole_body[::2]] = motion.foot_force
         force = force[:, of]
-        force[:, np.any(offset, axis=1)] = 0.0
+        force[:, added] = 0.0
         out["rigid_body_contact_forces"] = single(force)
     return out
 
 
 def names(robot: Robot) -> Names:
     """Return the names of joints and bodies, with ProtoMotions' added bodies."""
-    carried = {b: [e.name for e in EXTRA.get(robot.name, ()) if e.parent == b] for b in robot.body_names}
-    return Names(robot.joint_names, tuple(n for b, extra in carried.items() for n in (b, *extra)))
+    return Names(robot.joint_names, theirs(robot).names)
 
 
-FORMAT = Format("protomotions", ".motion", "ProtoMotions' motions", write, names=names, library="torch")
+FORMAT = Format(
+    "protomotions", ".motion", "ProtoMotions' motions", write, read, recognises, names=names, library="torch"
+)

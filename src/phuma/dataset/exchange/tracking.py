@@ -1,7 +1,8 @@
-"""The `.npz` of motion trackers: joints and bodies with their velocities. Its two dialects differ in the order.
+"""The `.npz` of motion trackers: joints and bodies with their velocities. Its dialects differ in the order.
 
-Both have the same names, shapes and units, so a file of one dialect is read by the other without complaint, with every
-body taken for another. Hence names are always written, and what is read is checked by kinematics.
+mjlab's and BeyondMimic's have the same names, shapes and units, so a file of one dialect is read by the other without
+complaint, with every body taken for another. Hence names are always written, and what is read is checked by kinematics.
+holosoma's has the root inside the joints, and the world among the bodies.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
@@ -33,6 +35,8 @@ from phuma.robots.robot import Indices, Robot
 RATE = 50
 NEEDED = ("fps", "joint_pos", "body_pos_w", "body_quat_w")
 NAMES = ("joint_names", "body_names")
+ROOT = 7
+"""Columns of the root in the dialect that has it among the joints"""
 FIT = 0.05
 """Distance in m, mean over frames and bodies, below which an order fits: models of the same robot differ by less, and
 wrong orders by more"""
@@ -40,25 +44,31 @@ wrong orders by more"""
 
 def save_tracking(path: Path, motion: RobotMotion, robot: Robot, order: Order, fps: Array, moving: Array) -> None:
     """Write the file; `moving` (B, 3) is the point of each body, in its own frame, whose velocity is written."""
+    arrays = tracking_arrays(motion, robot, order, fps, moving)
+    save_npz(path, {name: values for name, values in arrays.items() if name != "root_vel"})
+
+
+def tracking_arrays(
+    motion: RobotMotion, robot: Robot, order: Order, fps: Array, moving: Array
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file, and `root_vel` (T, 6): linear in the world, angular in the root's frame."""
     motion = prepared(motion, robot, RATE)
     poses = pose_bodies(robot, motion)
     speed = velocities(motion, robot, poses, np.arange(robot.n_bodies), moving)
     joints, bodies = order
-    save_npz(
-        path,
-        {
-            "fps": fps,
-            "joint_names": np.array([robot.joint_names[j] for j in joints]),
-            "body_names": np.array([robot.body_names[b] for b in bodies]),
-            "joint_pos": single(motion.joint_pos[:, joints]),
-            "joint_vel": single(speed.joints[:, joints]),
-            "body_pos_w": single(poses.pos[:, bodies]),
-            "body_quat_w": single(poses.quat[:, bodies]),
-            "body_lin_vel_w": single(speed.points[:, bodies]),
-            "body_ang_vel_w": single(speed.angular[:, bodies]),
-            **_recorded(motion, joints),
-        },
-    )
+    return {
+        "fps": fps,
+        "joint_names": np.array([robot.joint_names[j] for j in joints]),
+        "body_names": np.array([robot.body_names[b] for b in bodies]),
+        "joint_pos": single(motion.joint_pos[:, joints]),
+        "joint_vel": single(speed.joints[:, joints]),
+        "root_vel": single(speed.root),
+        "body_pos_w": single(poses.pos[:, bodies]),
+        "body_quat_w": single(poses.quat[:, bodies]),
+        "body_lin_vel_w": single(speed.points[:, bodies]),
+        "body_ang_vel_w": single(speed.angular[:, bodies]),
+        **_recorded(motion, joints),
+    }
 
 
 def _recorded(motion: RobotMotion, joints: Indices) -> dict[str, Array]:
@@ -84,14 +94,25 @@ class _FileOrder(NamedTuple):
 
 
 def is_tracking(probe: Probe) -> bool:
-    """Tell whether a file is of either dialect, by the names of its arrays."""
-    return probe.kind == "npz" and set(NEEDED) <= set(probe.arrays)
+    """Tell whether a file is of either dialect without the root, by the names of its arrays."""
+    return probe.kind == "npz" and set(NEEDED) <= set(probe.arrays) and not has_root(probe)
+
+
+def has_root(probe: Probe) -> bool:
+    """Tell whether a file is of the dialect with the root: it has seven columns more than names of joints."""
+    arrays = probe.arrays if probe.kind == "npz" else {}
+    if not {*NEEDED, *NAMES} <= set(arrays):
+        return False
+    columns, names = arrays["joint_pos"].shape, arrays["joint_names"].shape
+    return len(columns) == 2 and len(names) == 1 and columns[1] == names[0] + ROOT
 
 
 def load_tracking(path: Path, robot: Robot, layout: str) -> RobotMotion:
-    """Return the motion of a file of either dialect, in the order of its names or, without them, in that which fits."""
-    found = Probe(path).arrays
-    data = load_npz(path, [*NEEDED, *(n for n in NAMES if n in found)])
+    """Return the motion of a file of any dialect, in the order of its names or, without them, in that which fits."""
+    probe = Probe(path)
+    data = load_npz(path, [*NEEDED, *(n for n in NAMES if n in probe.arrays)])
+    if has_root(probe):
+        data["joint_pos"] = data["joint_pos"][:, ROOT:]  # the root is a body, too
     joint_pos, pos, quat = _shaped(path, robot, data)
     fps, names = number(path, "fps", data["fps"]), ("body_pos_w", "body_quat_w", "joint_pos")
     tried = []

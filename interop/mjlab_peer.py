@@ -1,0 +1,73 @@
+"""mjlab: its G1, its motion loader and its tracking task."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+TITLE, FORMAT = "mjlab", "mjlab"
+INSTALL = [["torch==2.13.0", "mjlab==1.6.0"]]
+TASK = "Mjlab-Tracking-Flat-Unitree-G1"
+
+
+def main(folder: Path) -> None:
+    import mujoco
+    import numpy as np
+    import torch
+    from mjlab.asset_zoo.robots.unitree_g1.g1_constants import get_g1_robot_cfg
+    from mjlab.entity import Entity
+    from mjlab.tasks.tracking.mdp.commands import MotionLoader
+
+    path = str(folder / "mjlab.npz")
+    robot, file = Entity(get_g1_robot_cfg()), dict(np.load(path))
+    assert list(robot.joint_names) == file["joint_names"].tolist(), "joints are in another order"
+    assert list(robot.body_names) == file["body_names"].tolist(), "bodies are in another order"
+    motion = MotionLoader(path, torch.arange(len(robot.body_names)))
+    model = robot.spec.compile()
+    data, far, fast, both = mujoco.MjData(model), 0.0, 0.0, np.empty(6)
+    for t in range(motion.time_step_total):
+        pos, quat, lin, ang = (
+            getattr(motion, f"body_{name}_w")[t].numpy().astype(float) for name in ("pos", "quat", "lin_vel", "ang_vel")
+        )
+        data.qpos[:] = np.concatenate([pos[0], quat[0], motion.joint_pos[t]])
+        turned = np.empty(3)
+        mujoco.mju_rotVecQuat(turned, ang[0], quat[0] * [1, -1, -1, -1])
+        data.qvel[:] = np.concatenate([lin[0], turned, motion.joint_vel[t]])
+        mujoco.mj_forward(model, data)
+        for b, name in enumerate(robot.body_names):
+            body = model.body(name).id
+            mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, both, 0)
+            far = max(far, float(np.abs(data.xpos[body] - pos[b]).max()))
+            fast = max(fast, float(np.abs(both[3:] - lin[b]).max()))
+    print(json.dumps({
+        "version": version("mjlab"),
+        "what its own code did": f"motion loader; {TASK} reset and stepped 5 times",
+        "positions differ by [mm]": f"{1000 * far:.4f}", "velocities differ by": f"{fast:.0e} m/s",
+        "remarks": f"joints at reset differ by {trained(path):.0e} rad",
+    }))  # fmt: skip
+
+
+def trained(path: str) -> float:
+    """Return by how many radians, over all joints, the task's robot differs from the motion after a reset."""
+    import torch
+    from mjlab.envs import ManagerBasedRlEnv
+    from mjlab.tasks.registry import load_env_cfg
+
+    cfg = load_env_cfg(TASK, play=True)
+    cfg.commands["motion"].motion_file, cfg.commands["motion"].sampling_mode = path, "start"
+    cfg.commands["motion"].pose_range, cfg.commands["motion"].velocity_range = {}, {}
+    cfg.commands["motion"].joint_position_range = (0.0, 0.0)
+    cfg.scene.num_envs = 2
+    env = ManagerBasedRlEnv(cfg, device="cpu")
+    env.reset()
+    command = env.command_manager.get_term("motion")
+    off = float((command.motion.joint_pos[0] - command.robot_joint_pos).abs().max())
+    for _ in range(5):
+        env.step(torch.zeros(2, env.action_manager.total_action_dim))
+    return off
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -75,7 +75,7 @@ class DistillationCfg(AlgorithmCfg):
     name: ClassVar[str] = "distillation"
     settles: ClassVar[bool] = True
     counts: ClassVar[tuple[str, ...]] = ("horizon", "updates", "batch", "memory")
-    updates: int = 16
+    updates: int = 96
     """Steps of the optimizer between two times of acting."""
     batch: int = 1024
     """Samples of a step."""

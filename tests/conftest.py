@@ -10,11 +10,14 @@ import pytest
 
 from phuma.body import open_body
 from phuma.core.human_motion import HumanMotion
+from phuma.io.cache import cache_dir
 from tests.motions import smooth_motion
 
 ROOT = Path(__file__).parents[1]
 # Recordings of the CMU motion capture database as BVH, with labels.csv; not part of the project.
 CMU = Path(os.environ.get("PHUMA_CMU", ROOT.parent / "shared" / "data" / "cmu"))
+
+USERS_CACHE = cache_dir()  # before tests get one of their own
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +26,21 @@ def _own_cache(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PHUMA_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
         yield
+
+
+@pytest.fixture(scope="session")
+def weights(_own_cache) -> Path:
+    """The folder of the pose networks' weights, which `make` fetches, in the tests' own cache."""
+    from phuma.video.weights import DETECTOR, LANDMARKERS, folder
+
+    folder().mkdir(parents=True, exist_ok=True)
+    for name in (DETECTOR.path.name, LANDMARKERS["full"].path.name):
+        users = USERS_CACHE / "weights" / name
+        if not users.exists():
+            pytest.skip(f"no {users}; run: python -m phuma.video.weights")
+        if not (folder() / name).exists():
+            (folder() / name).symlink_to(users)
+    return folder()
 
 
 @pytest.fixture(scope="session")

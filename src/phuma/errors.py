@@ -10,6 +10,7 @@ EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolc
     "ray": "ray",
     "imageio": "render",
     "imageio_ffmpeg": "render",
+    "ai_edge_litert": "video",
     "viser": "view",
     "websockets": "view",
     "trimesh": "view",

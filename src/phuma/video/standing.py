@@ -1,0 +1,82 @@
+"""Fit a body and find what of it stands, in turns: each helps the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from phuma.body.mass import JOINT_WEIGHTS
+from phuma.body.open import OPEN_SPACE
+from phuma.contacts.evidence import Evidence
+from phuma.contacts.stance import contacts_that_stand
+from phuma.core import rotations as rot
+from phuma.core.human_motion import HumanMotion
+from phuma.core.provenance import Provenance
+from phuma.core.rotations import Array
+from phuma.core.skeleton import INDEX, REGIONS
+from phuma.core.smoothing import smooth
+from phuma.video.fit import Problem, State, solve
+from phuma.video.pinhole import axes_of
+from phuma.video.posing import SOLES, joint_positions, local_rotations
+
+FIRST, LATER = 10, 8
+"""Most steps of the first fit, in which nothing is known to stand, and of each later one"""
+ROUNDS = 3
+BAND = 0.025  # m about the ground within which a sole counts as low, as in curation
+CUTOFFS = 4.0, 6.0  # Hz, for the pelvis' path and for rotations, with which soles are judged by height
+FEET = [INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("ankle", "foot")]
+SHORTEST = 3
+"""Frames below which nothing is known to stand"""
+
+
+def fit_standing(problem: Problem, state: State) -> State:
+    """Return the fit of a problem, whose `stands` is found in between."""
+    problem.stands = np.zeros((len(state.x), SOLES))
+    state = solve(problem, state, FIRST)
+    if not (problem.hold or problem.level.known):
+        state = replace(state, shared=state.shared._replace(up=_upright(state)))
+    for _ in range(ROUNDS if len(state.x) >= SHORTEST else 0):
+        motion = motion_of(state, problem.fps, Provenance("", ""))
+        stands, ground = _standing(motion)
+        problem.stands = np.repeat(stands, SOLES // len(REGIONS), axis=1)
+        if not problem.hold:
+            height = state.shared.ground + ground
+            state = replace(state, shared=state.shared._replace(ground=height))
+        state = solve(problem, state, LATER)
+    return state
+
+
+def _upright(state: State) -> Array:
+    """Return (3,) which way is up by the centre of mass over the middle of both feet, in the median of the frames."""
+    joints = joint_positions(state.x, state.root, state.shared.lengths)
+    arm = JOINT_WEIGHTS @ joints - joints[:, FEET].mean(axis=1)
+    up = np.median(arm / np.linalg.norm(arm, axis=1, keepdims=True), axis=0)
+    return np.asarray(up / np.linalg.norm(up))
+
+
+def motion_of(state: State, fps: float, provenance: Provenance, camera: Array | None = None) -> HumanMotion:
+    """Return a state as a motion, z-up, in a world in which the camera is at `camera` (3,) m; if that is not given, the
+    ground is at 0 and the motion begins above the origin."""
+    turn = axes_of(state.shared.up)
+    local, _ = local_rotations(state.x)
+    local[:, 0] = turn @ state.root
+    body = OPEN_SPACE.body(state.shared.lengths)
+    path = state.x[:, :3] @ turn.T + (camera_of(state) if camera is None else camera)
+    return HumanMotion(body, path, rot.from_matrix(local), fps, provenance)
+
+
+def camera_of(state: State) -> Array:
+    """Return (3,) m: where the camera is in the world of `motion_of`."""
+    start = axes_of(state.shared.up)[:2] @ state.x[0, :3]
+    return np.array([-start[0], -start[1], -state.shared.ground])
+
+
+def _standing(motion: HumanMotion) -> tuple[Array, float]:
+    """Return (T, 4) from 0 to 1 what stands, and the height of the ground by that, m."""
+    smoothed = smooth(motion, *(min(c, 0.3 * motion.fps) for c in CUTOFFS))
+    heights = smoothed.sole_heights().astype(np.float32)
+    found = contacts_that_stand(Evidence(motion, smoothed, heights, BAND))
+    own = heights.reshape(len(heights), len(REGIONS), -1).mean(axis=2)
+    low = own[found.mask] if found.mask.any() else np.quantile(own, 0.05, keepdims=True)
+    return found.ratio, float(np.median(low))

@@ -11,7 +11,7 @@ from hypothesis import given
 from phuma.core.skeleton import JOINTS
 from phuma.errors import ReadError
 from phuma.io.probe import Probe
-from phuma.sources import freemocap, trc
+from phuma.sources import freemocap, read_all, trc
 from phuma.synth import generate
 from phuma.video.landmarks import NAMES
 from tests.fuzz import changes, damage, fuzzed, only_read_errors
@@ -135,3 +135,12 @@ def test_damaged_files_of_points_give_points_or_a_read_error(tmp_path_factory, e
 
     only_read_errors(ReadError, parse)
     only_read_errors(ReadError, lambda: trc.parse(folder / "a.trc"))
+
+
+def test_points_become_a_motion_through_the_registry(tmp_path: Path) -> None:
+    """The pelvis' path is that of the points; how well a body is fitted is the fit's own matter."""
+    pytest.importorskip("phuma.video.points")
+    (tmp_path / "walk.trc").write_text(trc_text())
+    (motion,) = read_all(tmp_path / "walk.trc")
+    assert (motion.provenance.format, motion.fps, len(motion)) == ("trc", 60.0, len(MOTION))
+    assert np.linalg.norm(motion.root_pos - MOTION.root_pos, axis=1).max() < 0.1

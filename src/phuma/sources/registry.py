@@ -17,6 +17,7 @@ from phuma.sources import (
     amass_smplh,
     amass_smplx,
     bvh,
+    freemocap,
     gem,
     gvhmr,
     motionx,
@@ -24,14 +25,16 @@ from phuma.sources import (
     phuma_human,
     prompthmr,
     tram,
+    trc,
     wham,
 )
 from phuma.sources.reader import ReadCfg, Reader
 
 READERS: tuple[Reader, ...] = (
     amass_smplx, amass_smplh, motionx, phuma_human, bvh, gvhmr, gem, tram, wham, prompthmr, phalp,
+    freemocap, trc,
 )  # fmt: skip
-SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt"}
+SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt", ".trc"}
 """What a folder is searched for; a file that is named itself may be called anything."""
 
 

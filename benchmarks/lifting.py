@@ -207,11 +207,11 @@ def main() -> None:
     save(
         "lifting",
         "Lifting landmarks to a body",
-        f"{SECONDS:g} s of {len(people)} generated and CMU motions, each filmed three times from 4 m or more. Stature and "
-        "focal length are known unless a row says otherwise, gravity is not. Landmarks are off by 0.8 % of the person's "
-        "height in the picture and by 57 mm in depth, half of that for good; limbs are hidden for 5 % of the time. Double "
-        "noise is what was measured on films of a person who balances with limbs stretched out (`video_accuracy.md`). "
-        "MPJPE is about the mean of the joints, in the world's axes.",
+        f"{SECONDS:g} s of {len(people)} generated and CMU motions, each filmed three times from 4 m or more. Stature "
+        "and focal length are known unless a row says otherwise, gravity is not. Landmarks are off by 0.8 % of the "
+        "person's height in the picture and by 57 mm in depth, half of that for good; limbs are hidden for 5 % of the "
+        "time. Double noise is what was measured on films of a person who balances with limbs stretched out "
+        "(`video_accuracy.md`). MPJPE is about the mean of the joints, in the world's axes.",
         markdown(HEAD, by_method),
         "By noise:",
         markdown(HEAD, by_noise),

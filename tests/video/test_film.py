@@ -1,8 +1,9 @@
 """Films are told by their bytes, decoded at their own rate as they are shown, and open nothing but themselves."""
 
 import socket
+import subprocess
 import threading
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,7 @@ from tests.video.films import BEAM, WALK, edited, run
 pytest.importorskip("imageio_ffmpeg")
 
 from phuma.video import frames as frames_module
-from phuma.video.film import described, open_film
+from phuma.video.film import CONTAINERS, described, ffmpeg, input_options, open_film
 from phuma.video.frames import frame_size, frames
 
 
@@ -175,31 +176,62 @@ def test_a_film_whose_pictures_are_destroyed_is_an_error_that_names_it(tmp_path)
         decoded(path)
 
 
-@pytest.mark.parametrize("start", [b"", b"\0\0\0\x20ftypisom", b"\x1aE\xdf\xa3", b"OggS", b"\0\0\x01\xba"])
-@pytest.mark.parametrize(
-    "script", ["#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n{}\n", "ffconcat version 1.0\nfile {}\n"]
-)
-def test_no_file_makes_us_open_another_or_an_address(tmp_path, start, script):
-    """A real server hears nothing, whatever the file pretends to be."""
-    heard = []
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(0.3)
+MANIFEST = """<MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT9S"
+ profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="video/mp4"><Representation
+ id="v" bandwidth="9" width="640" height="480"><BaseURL>{}</BaseURL></Representation></AdaptationSet></Period></MPD>"""
+SCRIPTS = ["#EXTM3U\n#EXT-X-TARGETDURATION:9\n#EXTINF:9,\n{}\n", "ffconcat version 1.0\nfile {}\n", MANIFEST]
+STARTS = [b"", b"\0\0\0\x20ftypisom", b"\x1aE\xdf\xa3", b"OggS", b"\0\0\x01\xba", b"G" + b" " * 187 + b"G"]
+
+
+@contextmanager
+def server():
+    """A real server: its address, and who called."""
+    heard: list[object] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.settimeout(0.1)
+        ended = threading.Event()
 
         def listen():
-            with suppress(OSError):
-                heard.append(server.accept())
+            while not ended.is_set():
+                with suppress(OSError):
+                    caller, _ = listening.accept()
+                    heard.append(caller)
+                    caller.close()
 
         thread = threading.Thread(target=listen)
         thread.start()
-        path = tmp_path / "film.mp4"
-        path.write_bytes(start + b"\n" + script.format(f"http://127.0.0.1:{server.getsockname()[1]}/x.ts").encode())
-        with pytest.raises(ReadError):
-            decoded(path)
-        path.write_bytes(start + b"\n" + script.format(BEAM).encode())
-        with pytest.raises(ReadError):
-            decoded(path)
-        thread.join()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/x.mp4", heard
+        finally:
+            ended.set()
+            thread.join()
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("script", SCRIPTS, ids=["hls", "concat", "dash"])
+def test_no_file_makes_us_open_another_or_an_address(tmp_path, start, script):
+    """A server hears nothing, whatever the file pretends to be; nor is a film read that it names."""
+    path = tmp_path / "film.mp4"
+    with server() as (address, heard):
+        for named in (address, str(BEAM)):
+            path.write_bytes(start + script.format(named).encode())
+            with pytest.raises(ReadError):
+                decoded(path)
     assert not heard
+
+
+@pytest.mark.parametrize("container", CONTAINERS)
+def test_ffmpeg_itself_follows_no_script_even_one_that_we_would_take_for_a_film(tmp_path, container):
+    (tmp_path / "named.mp4").write_bytes(BEAM.read_bytes())
+    path = tmp_path / "film.mp4"
+    path.write_text("ffconcat version 1.0\nfile named.mp4\n")
+
+    def told(*options):
+        done = subprocess.run([ffmpeg(), *options, "-i", f"file:{path}"], stdin=subprocess.DEVNULL, capture_output=True)
+        return done.stderr
+
+    assert b"Video: h264" in told()  # it would, if nothing forbade it
+    assert b"Video: h264" not in told(*input_options(container))
 
 
 def test_a_name_with_a_colon_is_a_file(tmp_path):

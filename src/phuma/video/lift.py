@@ -82,9 +82,9 @@ def lift(
 ) -> list[Lifted]:
     """Return the motions of the person in a film: one for each stretch in which the person is seen.
 
-    Gaps of up to 0.3 s are bridged; a longer one ends a stretch. `spans` are the frames that can be used, first and past
-    the last of each; by default all. All stretches have the stature that is given or guessed, and each its own gravity
-    and ground.
+    Gaps of up to 0.3 s are bridged; a longer one ends a stretch. `spans` are the frames that can be used, first and
+    past the last of each; by default all. All stretches have the stature that is given or guessed, and each its own
+    gravity and ground.
     """
     cfg = cfg or LiftCfg()
     stretches = stretches_of(landmarks, spans)

@@ -40,7 +40,7 @@ def motion_of_points(
     points = np.asarray(points, dtype=float)
     if points.ndim != 3 or points.shape[1:] != (len(names), 3) or not len(points):
         raise PhumaError(f"points have shape {points.shape}; expected (frames, {len(names)}, 3), at least one frame")
-    known: Array = np.isfinite(points).all(axis=2)
+    known = np.asarray(np.isfinite(points).all(axis=2))
     columns = {m: i for i, n in enumerate(names) if (m := marker_of(n)) and known[:, i].mean() >= KNOWN_SHARE}
     missing = [n for n in REQUIRED if n not in columns]
     if missing:

@@ -12,7 +12,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.video.landmarks import NAMES
 
-EXCHANGED = 0.25
+EXCHANGED = 0.2
 """Cost of a second in which left and right are exchanged, in heights of the person"""
 FAR = 0.3
 """Way of a landmark in a frame beyond which it costs no more, in heights of the person"""
@@ -26,13 +26,16 @@ OTHER = np.array([NAMES.index(_other(name)) for name in NAMES])
 """The landmark of the other side"""
 LOWER = np.array([name.split("_", 1)[-1] in ("hip", "knee", "ankle", "heel", "foot_index") for name in NAMES])
 
+APART = np.array([not any(part in name for part in ("nose", "eye", "ear", "mouth")) for name in NAMES])
+"""Landmarks that lie apart from those of the other side, as those of a face do not"""
+
 
 def exchanged(image: Array, height: float, fps: float) -> Array:
     """Return (T, 33) bool: whether a landmark has the name of the other side; image (T, 33, 2) px of a person who is
     `height` px high."""
     out = np.zeros(image.shape[:2], dtype=bool)
     for half in (LOWER, ~LOWER):
-        own = np.flatnonzero(half & (np.arange(len(NAMES)) != OTHER))
+        own = np.flatnonzero(half & APART)
         now, other = image[:, own], image[:, OTHER[own]]
         stays = _way(now[1:] - now[:-1], height)
         swaps = _way(other[1:] - now[:-1], height)

@@ -17,6 +17,7 @@ from phuma.sources import (
     amass_smplh,
     amass_smplx,
     bvh,
+    film,
     freemocap,
     gem,
     gvhmr,
@@ -32,9 +33,9 @@ from phuma.sources.reader import ReadCfg, Reader
 
 READERS: tuple[Reader, ...] = (
     amass_smplx, amass_smplh, motionx, phuma_human, bvh, gvhmr, gem, tram, wham, prompthmr, phalp,
-    freemocap, trc,
+    freemocap, trc, film,
 )  # fmt: skip
-SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt", ".trc"}
+SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt", ".trc", *film.SUFFIXES}
 """What a folder is searched for; a file that is named itself may be called anything."""
 
 
@@ -54,7 +55,8 @@ def recognise(probe: Probe) -> Reader:
         raise ReadError(probe.path, f"is {what_is(probe)}; name a file")
     if probe.kind == "empty":
         raise ReadError(probe.path, "is empty")
-    probe.check_size()
+    if not film.recognises(probe):  # which is never held as a whole
+        probe.check_size()
     for reader in READERS:
         if reader.recognises(probe):
             return reader

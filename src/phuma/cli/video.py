@@ -245,8 +245,8 @@ def next_steps(args: argparse.Namespace, video: Video, result: dict[str, Any]) -
     if not video.motions:
         return [
             *lines,
-            "No clip was kept, so that there is no motion for the robot. --preset paper judges otherwise; --stature and "
-            "--camera help where they are known; docs/video.md says how to film",
+            "No clip was kept, so that there is no motion for the robot. --preset paper judges otherwise; --stature "
+            "and --camera help where they are known; docs/video.md says how to film",
         ]
     first = quote(str(args.out / result["motions"][0]))
     if not args.certify and not args.policy:

@@ -78,8 +78,9 @@ def from_video(
 ) -> Video:
     """Return the clips of the person in a film, with verdicts, and a robot's motion for each that is kept.
 
-    `stature` is the person's height in m, `camera` the degrees by which it looks up and is turned clockwise, `focal` its
-    focal length in px; what is not given is guessed. Without `person`, a number from the left, the largest is followed.
+    `stature` is the person's height in m, `camera` the degrees by which it looks up and is turned clockwise, `focal`
+    its focal length in px; what is not given is guessed. Without `person`, a number from the left, the largest is
+    followed.
 
         video = phuma.from_video("walk.mp4", robot="g1", stature=1.72)
         [clip.verdict.reasons for clip in video.clips]

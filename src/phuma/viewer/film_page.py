@@ -179,12 +179,7 @@ def _packed(values: Array, kind: str) -> str:
 def _told(page: FilmPage) -> Html:
     """Return what is said of the film and its clips, below the timeline."""
     rows = [
-        h(
-            "tr",
-            h("td", f"{s.start:.1f} to {s.end:.1f} s", class_="time"),
-            h("td", s.kind, class_=s.kind),
-            h("td", s.text),
-        )
-        for s in page.spans
+        h("tr", h("td", f"{s.start:.1f} to {s.end:.1f} s"), h("td", s.kind, class_=s.kind), h("td", s.text))
+        for s in sorted(page.spans, key=lambda s: s.start)
     ]
     return Html(h("table", rows) + h("ul", [h("li", fact) for fact in page.facts]))

@@ -138,7 +138,10 @@ class View {
 
   lines() {
     const gl = this.gl, ends = [];
-    for (let k = -12; k <= 12; k++) ends.push(k / 2, -6, 0, k / 2, 6, 0, -6, k / 2, 0, 6, k / 2, 0);
+    for (let a = -12; a <= 12; a++)
+      for (let b = -12; b < 12; b++)
+        for (const [x, y] of [[0, 1], [1, 0]])
+          ends.push((x ? b : a) / 2, (x ? a : b) / 2, 0, ((x ? b : a) + x) / 2, ((x ? a : b) + y) / 2, 0);
     const p = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, p);
     gl.bufferData(gl.ARRAY_BUFFER, new Float32Array(ends), gl.STATIC_DRAW);

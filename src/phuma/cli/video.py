@@ -49,10 +49,12 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     cfg = FilmCfg(**{**vars(from_options(FilmCfg, args)), "camera": camera_of(args.camera)})
     check_out(args.out)
+    if args.minutes is not None and (args.policy != "new" or not 0 < args.minutes < 1e6):
+        raise ConfigError(f"--minutes {args.minutes:g}: more than 0, and of --policy new alone")
     with redirect_stdout(sys.stderr) if args.json else nullcontext():
         result = work(args, cfg)
     if args.json:
-        print(json.dumps(result))
+        print(json.dumps({**result, "motions": [str((args.out / file).resolve()) for file in result["motions"]]}))
     return 0
 
 
@@ -77,6 +79,10 @@ def parser() -> argparse.ArgumentParser:
     further.add_argument(
         "--policy", metavar="RUN|POLICY.onnx|new",
         help="let a policy that never saw the film follow the kept clips, and film it; new distils one for them",
+    )  # fmt: skip
+    further.add_argument(
+        "--minutes", type=float, metavar="M",
+        help="of --policy new, time to train (default: as `phuma train`, 1 and 0.15 a clip)",
     )  # fmt: skip
     out.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     return out
@@ -125,7 +131,7 @@ def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
     }  # fmt: skip
     layers: list[Layer] = []
     if (args.certify or policy) and video.motions:
-        more, layers = follow(args.film.stem, video, args.out, args.certify, policy)
+        more, layers = follow(args.film.stem, video, args.out, args.certify, policy, args.minutes)
         result |= more
     write_page(args.out / PAGE, args.film.name, video, layers)
     write_atomic(args.out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
@@ -145,18 +151,18 @@ class Bar:
 
     def __enter__(self) -> Bar:
         self._bar: Any = None
-        self._began = time.monotonic()
+        self._began = self._last = time.monotonic()
         return self
 
     def __call__(self, done: int, total: int | None) -> None:
         if self._bar is None:
-            self._began = time.monotonic()
             self._bar = progress_bar("frame", total, 0, "following")
         self._bar.update(done - self._bar.n)
+        self._last = time.monotonic()
 
     def lifting(self, film: FilmMotions, path: Path) -> None:
         """Say how the film was looked at; what follows shows no bar."""
-        seconds = max(time.monotonic() - self._began, 1e-9)
+        seconds = max(self._last - self._began, 1e-9)
         fast = None if film.estimate.info.cached else len(film.estimate.landmarks) / seconds
         self.__exit__()
         print(harmless(film_line(film, path, fast)), flush=True)

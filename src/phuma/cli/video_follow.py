@@ -53,9 +53,11 @@ def prepared(policy: str | None, robot: Robot, filmed: bool) -> Any:
     return policy if policy in (None, NEW) else load_policy(Path(policy), robot)
 
 
-def follow(name: str, video: Video, out: Path, show: bool, policy: Any) -> tuple[dict[str, Any], list[Layer]]:
+def follow(
+    name: str, video: Video, out: Path, show: bool, policy: Any, minutes: float | None = None
+) -> tuple[dict[str, Any], list[Layer]]:
     """Perform the kept clips, let a policy follow them where one is given, write and film all that; return what is said
-    of it and what the page shows. `show` films the performances too."""
+    of it and what the page shows. `show` films the performances too; `minutes` are those of a new policy."""
     names = [f"{name}_{round(1000 * clip.start):07d}" for clip in video.kept]
     result: dict[str, Any] = {}
     layers: list[Layer] = []
@@ -69,7 +71,7 @@ def follow(name: str, video: Video, out: Path, show: bool, policy: Any) -> tuple
         for p in performed if show else ():
             film_performance(filming(out, f"{p.name}_performed"), p, video.robot)
     if policy is not None:
-        document, rollouts = followed(names, video, performed, out, policy)
+        document, rollouts = followed(names, video, performed, out, policy, minutes)
         result["policy"] = document
         layers.append(layer(POLICY, video, names, rollouts))
     return result, [own for own in layers if own.motions]
@@ -87,18 +89,25 @@ def performances(names: Sequence[str], video: Video, gains: bool) -> list[Perfor
 
 
 def followed(
-    names: Sequence[str], video: Video, performed: Sequence[Performed], out: Path, policy: Any
+    names: Sequence[str],
+    video: Video,
+    performed: Sequence[Performed],
+    out: Path,
+    policy: Any,
+    minutes: float | None,
 ) -> tuple[dict[str, Any], list[Rollout | None]]:
     """Let a policy follow the motions, or first distil one; return what is said of it and its rollouts in order."""
     library = library_in(names, video, performed)
-    if policy == NEW:
-        distil(only_performed(library), out / "policy")
+    if new := policy == NEW:
+        distil(only_performed(library), out / "policy", minutes)
         policy = load_policy(out / "policy", video.robot)
     rollouts = list(try_out(policy, library))
     write_rollouts(out / "rollouts", rollouts)
     judged = judge_rollouts(rollouts, library)
     write_atomic(out / "rollouts" / "evaluation.json", lambda f: f.write(json.dumps(judged, indent=1).encode()))
     print(aligned(*table(judged)), flush=True)
+    if new and judged["total"]["success_0.5"] < 100:
+        print("The new policy does not follow every clip to its end yet; --minutes gives it longer", flush=True)
     by_name = {rollout.motion: rollout for rollout in rollouts}
     for name, motion in zip(names, video.motions):
         if name in by_name and by_name[name].fault is None:
@@ -124,11 +133,11 @@ def performance(performed: Performed, robot: Robot) -> Performance:
     return performance_of(rollout, robot, lambda: strands_of(rollout, robot, os.cpu_count() or 1))
 
 
-def distil(library: MotionLibrary, out: Path) -> None:
-    """Distil a policy for these motions, with the budget that `phuma train` takes for so few."""
+def distil(library: MotionLibrary, out: Path, minutes: float | None) -> None:
+    """Distil a policy for these motions; by default with the budget that `phuma train` takes for so few."""
     from phuma.pipelines.train_policy import Budget, train_policy  # slow to import
 
-    minutes = min(MINUTES, FEW[0] + FEW[1] * len(library))
+    minutes = minutes or min(MINUTES, FEW[0] + FEW[1] * len(library))
     print(f"Distilling a policy for {len(library)} clips: {minutes:g} minutes", flush=True)
     cfg = recipe_named(ALGO).settings(CPU, 0, EXPERTS)
     with stopping() as stopped:

@@ -13,7 +13,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import asdict
 from pathlib import Path
@@ -32,9 +32,9 @@ from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
-from phuma.pipelines.video import Video, run_video
+from phuma.pipelines.video import Video, part_of, run_video
 from phuma.pipelines.video_page import Layer, write_page
-from phuma.robots import cached_robot
+from phuma.robots import Robot, cached_robot
 from phuma.sources import ReadCfg
 from phuma.video.lift import LiftCfg
 from phuma.video.motions import FilmCfg, FilmMotions
@@ -111,11 +111,10 @@ def check_out(out: Path) -> None:
 
 def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
     """Do all of it and return what video.json holds."""
-    from phuma.cli.video_follow import follow, prepared  # slow to import
-
-    robot_cfg, read_cfg, curate_cfg = (from_options(kind, args) for kind in (RetargetCfg, ReadCfg, CurateCfg))
+    robot_cfg, read_cfg = from_options(RetargetCfg, args), from_options(ReadCfg, args)
+    curate_cfg = from_options(CurateCfg, args)
     robot = cached_robot(robot_cfg.robot)
-    policy = prepared(args.policy, robot, filmed=bool(args.certify or args.policy))
+    further = further_of(args, robot)
     with Bar() as bar:
         video = run_video(
             args.film, robot, cfg, curate_cfg, robot_cfg.method, read_cfg.start, read_cfg.end, bar,
@@ -129,16 +128,25 @@ def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
         "sha256": video.film.estimate.info.sha256, "config": config(cfg, robot_cfg, curate_cfg),
         **stored(args.film.stem, video, args.out),
     }  # fmt: skip
-    layers: list[Layer] = []
-    if (args.certify or policy) and video.motions:
-        more, layers = follow(args.film.stem, video, args.out, args.certify, policy, args.minutes)
-        result |= more
+    more, layers = further(video) if video.motions else ({}, [])
+    result |= more
     write_page(args.out / PAGE, args.film.name, video, layers)
     write_atomic(args.out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
     (args.out / UNFINISHED).unlink(missing_ok=True)
     for line in next_steps(args, video, result):
         print(line)
     return result
+
+
+def further_of(args: argparse.Namespace, robot: Robot) -> Callable[[Video], tuple[dict[str, Any], list[Layer]]]:
+    """Return what is done with the robot's motions under physics; what is missing for it is an error now, not after the
+    film."""
+    if not args.certify and not args.policy:
+        return lambda video: ({}, [])
+    from phuma.cli.video_follow import follow, prepared  # needs more than the film does
+
+    policy = prepared(args.policy, robot)
+    return lambda video: follow(args.film.stem, video, args.out, args.certify, policy, args.minutes)
 
 
 def config(cfg: FilmCfg, robot_cfg: RetargetCfg, curate_cfg: CurateCfg) -> dict[str, Any]:
@@ -237,11 +245,6 @@ def stored(name: str, video: Video, out: Path) -> dict[str, Any]:
         "frames": len(landmarks), "fps": landmarks.fps, "people": info.people, "clips": rows, "motions": paths,
         "notes": [*video.guesses, *video.findings],
     }  # fmt: skip
-
-
-def part_of(name: str, start: float) -> str:
-    """Return the name of a clip: the film's, and the time in it in milliseconds."""
-    return f"{name}_{round(1000 * start):07d}"
 
 
 def next_steps(args: argparse.Namespace, video: Video, result: dict[str, Any]) -> list[str]:

@@ -19,7 +19,7 @@ from phuma.cli.training_table import Table, stopping
 from phuma.control.bundle import strands_of
 from phuma.core.rollout import Rollout
 from phuma.dataset.category import categorise
-from phuma.errors import ConfigError, missing_extra
+from phuma.errors import missing_extra
 from phuma.evaluation import table
 from phuma.io.atomic import write_atomic
 from phuma.learning.motions.library import MotionLibrary, Performance, library_of, performance_of
@@ -30,7 +30,7 @@ from phuma.pipelines.evaluate_policy import judge_rollouts, load_policy, try_out
 from phuma.pipelines.experts import only_performed
 from phuma.pipelines.performed import follower
 from phuma.pipelines.scene_building import stored_performer
-from phuma.pipelines.video import Video
+from phuma.pipelines.video import Video, part_of
 from phuma.pipelines.video_page import Layer
 from phuma.robots import Robot
 from phuma.sim.feedforward import CERTIFIED
@@ -40,14 +40,13 @@ NEW = "new"
 PERFORMED, POLICY = "performed under physics", "policy"
 
 
-def prepared(policy: str | None, robot: Robot, filmed: bool) -> Any:
+def prepared(policy: str | None, robot: Robot) -> Any:
     """Return the policy that is asked for, or `new`, or None; what is missing for it is an error now, not after the
     film."""
-    if filmed:
-        try:
-            import imageio  # noqa: F401
-        except ModuleNotFoundError as e:
-            raise missing_extra(e, "a film of the robot") from None
+    try:
+        import imageio  # noqa: F401
+    except ModuleNotFoundError as e:
+        raise missing_extra(e, "a film of the robot") from None
     if policy == NEW:
         import phuma.pipelines.train_policy  # noqa: F401
     return policy if policy in (None, NEW) else load_policy(Path(policy), robot)
@@ -58,7 +57,7 @@ def follow(
 ) -> tuple[dict[str, Any], list[Layer]]:
     """Perform the kept clips, let a policy follow them where one is given, write and film all that; return what is said
     of it and what the page shows. `show` films the performances too; `minutes` are those of a new policy."""
-    names = [f"{name}_{round(1000 * clip.start):07d}" for clip in video.kept]
+    names = [part_of(name, clip.start) for clip in video.kept]
     result: dict[str, Any] = {}
     layers: list[Layer] = []
     performed: list[Performed] = []
@@ -67,13 +66,13 @@ def follow(
         rows = [row_of(str(video.kept[0].motion.provenance.source), p, out / "performances") for p in performed]
         print("\n".join(told(rows)), flush=True)
         result["certified"] = [{k: v for k, v in row.items() if k != "cpu_seconds"} for row in rows]
-        layers.append(layer(PERFORMED, video, names, [p.certificate.performance for p in performed]))
+        layers.append(layer(PERFORMED, video, [p.certificate.performance for p in performed]))
         for p in performed if show else ():
             film_performance(filming(out, f"{p.name}_performed"), p, video.robot)
     if policy is not None:
         document, rollouts = followed(names, video, performed, out, policy, minutes)
         result["policy"] = document
-        layers.append(layer(POLICY, video, names, rollouts))
+        layers.append(layer(POLICY, video, rollouts))
     return result, [own for own in layers if own.motions]
 
 
@@ -162,8 +161,6 @@ def filming(out: Path, name: str) -> Namespace:
     return Namespace(out=out / "films" / f"{name}.mp4", camera="follow", size="640x480")
 
 
-def layer(title: str, video: Video, names: Sequence[str], rollouts: Sequence[Rollout | None]) -> Layer:
+def layer(title: str, video: Video, rollouts: Sequence[Rollout | None]) -> Layer:
     """Return rollouts at their times in the film."""
-    if len(rollouts) != len(names):
-        raise ConfigError(f"{len(rollouts)} rollouts for {len(names)} clips")
     return Layer(title, [(c.start, r) for c, r in zip(video.kept, rollouts) if r is not None and len(r.qpos)])

@@ -111,3 +111,8 @@ def run_video(
     curations = [part for lifted in film.lifted for part in curate_parts(lifted.motion, curate_cfg)]
     kept = [clip for curation in curations for clip in curation.clips if clip.verdict.kept]
     return Video(film, curations, own, [retarget(clip, own, method) for clip in kept])
+
+
+def part_of(name: str, start: float) -> str:
+    """Return the name of a clip: the film's, and the time in it in milliseconds."""
+    return f"{name}_{round(1000 * start):07d}"

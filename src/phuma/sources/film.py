@@ -6,6 +6,7 @@ What is not known of person and camera is guessed here, and said in the notes; `
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from phuma.core.human_motion import HumanMotion
 from phuma.io.probe import Probe
@@ -14,12 +15,22 @@ from phuma.video.film import is_film
 
 FORMAT = "film"
 SUFFIXES = {".mp4", ".mov", ".m4v", ".mkv", ".webm", ".avi", ".mts", ".m2ts", ".mpg", ".mpeg", ".wmv", ".flv", ".3gp"}
+RESULTS = {".pt", ".pkl"}
+"""What video models write"""
 OWN_RATE = "the rate that was given is not used: a film has its own"
 
 
 def recognises(probe: Probe) -> bool:
     """Return whether the file begins as films do."""
     return probe.kind == "binary" and is_film(probe.head)
+
+
+def is_companion(path: Path) -> bool:
+    """Return whether this is a film of which a video model's results lie beside it, or one that the model made."""
+    if path.suffix.lower() not in SUFFIXES:
+        return False
+    beside = (f.suffix.lower() for f in path.parent.iterdir())
+    return (path.parent / "hps").is_dir() or any(suffix in RESULTS for suffix in beside)
 
 
 def read(probe: Probe, cfg: ReadCfg) -> list[HumanMotion]:

@@ -55,8 +55,9 @@ def recognise(probe: Probe) -> Reader:
         raise ReadError(probe.path, f"is {what_is(probe)}; name a file")
     if probe.kind == "empty":
         raise ReadError(probe.path, "is empty")
-    if not film.recognises(probe):  # which is never held as a whole
-        probe.check_size()
+    if film.recognises(probe):  # of any size, as it is never held as a whole
+        return film
+    probe.check_size()
     for reader in READERS:
         if reader.recognises(probe):
             return reader
@@ -143,7 +144,7 @@ def find_recordings(
 
 def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Collection[str]) -> list[Path]:
     """Return the candidates below a folder: by suffix, not hidden, not what lies beside recordings: a body's shape
-    without a motion (AMASS has those), what a video model made on its way.
+    without a motion (AMASS has those), what a video model made on its way, and the film that it saw.
 
     Linked folders are followed, each folder once, so that a loop of links ends.
     """
@@ -161,7 +162,7 @@ def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Coll
 
 
 def _without_motion(path: Path) -> bool:
-    if tram.is_companion(path) or gvhmr.is_companion(path):
+    if tram.is_companion(path) or gvhmr.is_companion(path) or film.is_companion(path):
         return True
     if path.suffix.lower() != ".npz":
         return False

@@ -46,8 +46,9 @@ SHOWN = 20
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
-    args = parser().parse_args(argv)
-    cfg = FilmCfg(**{**vars(from_options(FilmCfg, args)), "camera": camera_of(args.camera)})
+    args = parser().parse_args(joined(argv))
+    args.camera = camera_of(args.camera)
+    cfg = from_options(FilmCfg, args)
     check_out(args.out)
     if args.minutes is not None and (args.policy != "new" or not 0 < args.minutes < 1e6):
         raise ConfigError(f"--minutes {args.minutes:g}: more than 0, and of --policy new alone")
@@ -86,6 +87,13 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     out.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     return out
+
+
+def joined(argv: Sequence[str]) -> list[str]:
+    """Return the words with --camera and its angles as one, as the parser would take -10,0 for an option."""
+    words = list(argv)
+    at = words.index("--camera") if "--camera" in words[:-1] else None
+    return words if at is None else [*words[:at], f"--camera={words[at + 1]}", *words[at + 2 :]]
 
 
 def camera_of(text: str | None) -> tuple[float, float] | None:

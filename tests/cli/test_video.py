@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import phuma
+from phuma.cli.demo import POLICY
 from phuma.cli.main import main
 from tests.video.films import PAIR, WALK, run
+from tests.viewer.test_film import can_draw
 
 pytest.importorskip("ai_edge_litert")
 pytest.importorskip("imageio_ffmpeg")
@@ -183,3 +185,21 @@ def test_wrong_use_is_told_before_the_film_is_looked_at(tmp_path, capsys, no_net
     assert code in (1, 2)
     assert says in why
     assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.skipif(not can_draw(), reason="no EGL or OSMesa on this machine")
+def test_it_goes_on_to_a_performance_and_to_a_policy_that_never_saw_the_film(tmp_path, capsys):
+    pytest.importorskip("onnxruntime")
+    words = ("--end", "1.05", "--certify", "--policy", POLICY / "policy.onnx", "--json", *QUICK)
+    code, printed, _ = called(capsys, WALK, "--out", tmp_path / "o", *words)
+    result = json.loads(printed)
+    assert code == 0
+    (row,), (motion,) = result["certified"], result["policy"]["motions"]
+    assert isinstance(row["certified"], bool)
+    assert (motion["motion"], result["policy"]["total"]["rollouts"]) == ("walk_0000000", 1)
+    layers = data_in(tmp_path / "o" / "page.html")["layers"]
+    assert [layer["name"] for layer in layers] == ["retargeted", "performed under physics", "policy"]
+    films = sorted(p.name for p in (tmp_path / "o" / "films").iterdir())
+    assert films == ["walk_0000000_performed.mp4", "walk_0000000_policy.mp4"]
+    for name in ("performances/walk_0000000.npz", "rollouts/walk_0000000.0.npz", "rollouts/evaluation.json"):
+        assert (tmp_path / "o" / name).is_file()

@@ -40,7 +40,7 @@ from phuma.video.lift import LiftCfg
 from phuma.video.motions import FilmCfg, FilmMotions
 
 RESULT, UNFINISHED, PAGE = "video.json", "video.unfinished", "page.html"
-FOLDERS = ("clips", "motions", "performances", "rollouts", "films", "policy")
+FOLDERS = ("clips", "motions", "performances", "rollouts", "films")
 SHOWN = 20
 
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
         result = work(args, cfg)
     if args.json:
         print(json.dumps({**result, "motions": [str((args.out / file).resolve()) for file in result["motions"]]}))
-    return 0
+    return 1 if result["failed"] else 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -130,11 +130,11 @@ def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
         )  # fmt: skip
     for line in report(video, robot_cfg.method):
         print(harmless(line), flush=True)
-    claim(args.out)
+    claim(args.out, new_policy=args.policy == "new")
     result = {
         "format": "phuma-video", "version": 1, "phuma": __version__, "film": args.film.name,
         "sha256": video.film.estimate.info.sha256, "config": config(cfg, robot_cfg, curate_cfg),
-        **stored(args.film.stem, video, args.out),
+        **stored(args.film.stem, video, args.out), "failed": [],
     }  # fmt: skip
     more, layers = further(video) if video.motions else ({}, [])
     result |= more
@@ -220,14 +220,15 @@ def report(video: Video, method: str) -> list[str]:
     return lines
 
 
-def claim(out: Path) -> None:
-    """Prepare the folder: an earlier result is removed, and until the new one is written it is marked as unfinished."""
+def claim(out: Path, new_policy: bool) -> None:
+    """Prepare the folder: an earlier result is removed, and until the new one is written it is marked as unfinished. A
+    policy, which took minutes, stays unless there will be a new one."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         (out / UNFINISHED).touch()
         for name in (RESULT, PAGE):
             (out / name).unlink(missing_ok=True)
-        for name in FOLDERS:
+        for name in (*FOLDERS, *(["policy"] if new_policy else [])):
             shutil.rmtree(out / name, ignore_errors=True)
     except OSError as e:
         raise ConfigError(f"{out} cannot be written: {e.strerror or e}") from None

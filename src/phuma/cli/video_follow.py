@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from argparse import Namespace
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from phuma.cli.training_table import Table, stopping
 from phuma.control.bundle import strands_of
 from phuma.core.rollout import Rollout
 from phuma.dataset.category import categorise
-from phuma.errors import missing_extra
+from phuma.errors import PhumaError, missing_extra
 from phuma.evaluation import table
 from phuma.io.atomic import write_atomic
 from phuma.learning.motions.library import MotionLibrary, Performance, library_of, performance_of
@@ -68,11 +69,14 @@ def follow(
         result["certified"] = [{k: v for k, v in row.items() if k != "cpu_seconds"} for row in rows]
         layers.append(layer(PERFORMED, video, [p.certificate.performance for p in performed]))
         for p in performed if show else ():
-            film_performance(filming(out, f"{p.name}_performed"), p, video.robot)
+            filmed(film_performance, out, f"{p.name}_performed", p, video.robot)
     if policy is not None:
-        document, rollouts = followed(names, video, performed, out, policy, minutes)
-        result["policy"] = document
-        layers.append(layer(POLICY, video, rollouts))
+        try:
+            result["policy"], rollouts = followed(names, video, performed, out, policy, minutes)
+            layers.append(layer(POLICY, video, rollouts))
+        except PhumaError as e:  # the film's own results are whole without it
+            print(f"No policy: {e}", file=sys.stderr)
+            result["failed"] = [{"source": "policy", "reason": str(e)}]
     return result, [own for own in layers if own.motions]
 
 
@@ -110,7 +114,7 @@ def followed(
     by_name = {rollout.motion: rollout for rollout in rollouts}
     for name, motion in zip(names, video.motions):
         if name in by_name and by_name[name].fault is None:
-            film_policy(filming(out, f"{name}_policy"), by_name[name], motion, video.robot)
+            filmed(film_policy, out, f"{name}_policy", by_name[name], motion, video.robot)
     left_out = [{"motion": name, "reason": reason} for name, reason in library.left_out]
     told = {"total": judged["total"], "motions": judged["motions"], "left_out": left_out}
     return told, [by_name.get(name) for name in names]
@@ -155,10 +159,13 @@ def film_policy(film: Namespace, rollout: Rollout, motion: Any, robot: Robot) ->
     film_performers(film, performers, motion.human_joints is not None, colours, apart=True)
 
 
-def filming(out: Path, name: str) -> Namespace:
-    """Return the options of a film that goes to the folder."""
+def filmed(write: Callable[..., None], out: Path, name: str, *what: Any) -> None:
+    """Write a film to the folder; where nothing can be drawn that is said, and the rest is done."""
     (out / "films").mkdir(exist_ok=True)
-    return Namespace(out=out / "films" / f"{name}.mp4", camera="follow", size="640x480")
+    try:
+        write(Namespace(out=out / "films" / f"{name}.mp4", camera="follow", size="640x480"), *what)
+    except PhumaError as e:
+        print(f"Not filmed: {name}: {e}", file=sys.stderr)
 
 
 def layer(title: str, video: Video, rollouts: Sequence[Rollout | None]) -> Layer:

@@ -18,7 +18,7 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class FilmCfg(LiftCfg):
-    """What is known of a film: who is followed in it, by which network; and of person and camera."""
+    """Who is followed in a film, and by which network."""
 
     person: int | None = None
     """Number of the person to follow, from the left, where there are several; by default the largest"""

@@ -30,6 +30,8 @@ BONES = (
     ("ankle", "heel"), ("heel", "foot_index"), ("ankle", "foot_index"),
 )  # fmt: skip
 ACROSS = ("shoulder", "hip")
+MOST = 6000
+"""Frames of human and robot that are shown: 12 MB; of longer films fewer a second"""
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 """What the page may do: nothing from elsewhere"""
 
@@ -105,7 +107,7 @@ def page_of(page: FilmPage) -> str:
 
 def data_of(page: FilmPage) -> dict[str, Any]:
     """Return what the page's program needs, as plain values; arrays are base64 of little-endian numbers."""
-    stills, landmarks = page.stills, page.landmarks
+    stills, landmarks, every = page.stills, page.landmarks, slice(None, None, thinning(page))
     frames = len(landmarks)
     seen = landmarks.visibility * (landmarks.presence > 0)[:, None]
     return {
@@ -123,16 +125,26 @@ def data_of(page: FilmPage) -> dict[str, Any]:
         "parents": list(PARENTS),
         "sides": [side_colour(name) for name in JOINTS],
         "people": [
-            {"start": p.start, "fps": p.fps, "frames": len(p.joints), "joints": _packed(p.joints, "<f4")}
+            {
+                "start": p.start,
+                "fps": p.fps / every.step,
+                "frames": len(p.joints[every]),
+                "joints": _packed(p.joints[every], "<f4"),
+            }
             for p in page.people
         ],
         "robot": _robot(page.robot) if page.layers else None,
         "layers": [
-            {"name": layer.name, "motions": [_posed(page.robot, start, motion) for start, motion in layer.motions]}
+            {"name": layer.name, "motions": [_posed(page.robot, *motion, every) for motion in layer.motions]}
             for layer in page.layers
         ],
         "spans": [vars(span) for span in page.spans],
     }
+
+
+def thinning(page: FilmPage) -> int:
+    """Return of how many frames one is shown, so that a long film's page stays small."""
+    return 1 + sum(len(p.joints) for p in page.people) // MOST
 
 
 def _bones() -> list[tuple[int, int, str]]:
@@ -165,11 +177,11 @@ def _robot(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _posed(robot: Robot, start: float, motion: Trajectory) -> dict[str, Any]:
-    """Return the poses of all bodies: of each frame and body a matrix of 3 rows and 4 columns."""
-    pos, matrix = body_poses(robot, motion.reordered(robot.joint_names))
+def _posed(robot: Robot, start: float, motion: Trajectory, every: slice) -> dict[str, Any]:
+    """Return the poses of all bodies in these frames: of each frame and body a matrix of 3 rows and 4 columns."""
+    pos, matrix = (values[every] for values in body_poses(robot, motion.reordered(robot.joint_names)))
     poses = np.concatenate([matrix, pos[..., None]], axis=-1)
-    return {"start": start, "fps": motion.fps, "frames": len(poses), "poses": _packed(poses, "<f4")}
+    return {"start": start, "fps": motion.fps / every.step, "frames": len(poses), "poses": _packed(poses, "<f4")}
 
 
 def _packed(values: Array, kind: str) -> str:

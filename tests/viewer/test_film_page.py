@@ -15,6 +15,7 @@ from phuma.video.stills import Stills
 from phuma.viewer.film_page import FilmPage, Layer, Span, Stretch, page_of, write_film_page
 from tests.motions import smooth_motion
 from tests.viewer.test_browser import CHROMIUM, FLAGS, LONGEST, iio, playwright
+from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(CHROMIUM is None, reason="no Chromium on this machine")]
 FRAMES, FPS = 40, 20.0
@@ -60,7 +61,7 @@ def opened(tmp_path_factory):
         page.on("pageerror", lambda e: faults.append(str(e)))
         page.on("request", lambda r: asked.append(r.url) if not r.url.startswith(("file:", "data:")) else None)
         page.goto(path.as_uri())
-        page.wait_for_function("stills.every((s) => s.complete)")
+        wait_for(lambda: page.evaluate("stills.every((s) => s.complete)"))
         yield page
         browser.close()
     assert not faults
@@ -90,7 +91,7 @@ def test_at_a_time_the_picture_the_human_and_the_robot_of_that_time_are_seen(ope
 def test_it_plays_and_pauses(opened):
     opened.evaluate("seek(0)")
     opened.click("#play")
-    opened.wait_for_function("now > 0.05")
+    wait_for(lambda: opened.evaluate("now > 0.05"))
     opened.click("#play")
     stopped = opened.evaluate("now")
     opened.wait_for_timeout(200)

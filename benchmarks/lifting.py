@@ -34,6 +34,8 @@ GENERATED = (
 )  # fmt: skip
 RECORDED = ("104_22", "139_28", "77_02", "136_33", "69_28", "13_26", "69_70", "02_06", "135_04", "141_34")
 """Walks, standing, a turn, reaching, squatting, bending, a kick and a run"""
+CALM = ("stand", "walk", "104_22", "139_28", "77_02", "136_33")
+"""What stands or walks"""
 FACING = {"side": 0.5 * np.pi, "oblique": 0.75 * np.pi, "front": np.pi}
 TILTS = ((0.0, 0.0), (-10.0, 2.0), (-20.0, -3.0))
 """Pitch and roll of the camera, degrees"""
@@ -201,6 +203,8 @@ def main() -> None:
     ]
     split = len(GENERATED) * len(TILTS)
     by_kind = [row("generated", usual[:split])] + ([row("CMU", usual[split:])] if usual[split:] else [])
+    calm = [s for n, p in enumerate(people) if p.name.endswith(CALM) for s in usual[len(TILTS) * n :][: len(TILTS)]]
+    by_kind.append(row("standing and walking alone", calm))
     joints = np.mean([s.joints for s in usual], axis=0)
     at = {n: i for i, n in enumerate(n for names in PARTS.values() for n in names)}
     by_joint = [[part, f"{np.mean([joints[at[n]] for n in names]):.0f}"] for part, names in PARTS.items()]

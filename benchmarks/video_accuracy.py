@@ -171,7 +171,8 @@ def main() -> None:
             "video_accuracy",
             "People in real films",
             "Four views of a person who balances (1.7 s, PyPI `pose2sim`, BSD-3): stature, focal length and gravity "
-            "unknown; distance of 12 joints from those triangulated from the four views' landmarks, after alignment.",
+            "unknown; distance of 12 joints from those triangulated from the four views' landmarks, after alignment. "
+            "The check for exchanged legs is a note here and splits no film.",
             four_views(folder),
             "A film with two people (PyPI `sports2d`, BSD-3), judged by the default preset of curation:",
             walk(folder),

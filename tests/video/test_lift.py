@@ -8,7 +8,7 @@ import pytest
 from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.errors import ConfigError, PhumaError
-from phuma.video import lift as module
+from phuma.video import windows
 from phuma.video.landmarks import Landmarks
 from phuma.video.lift import LiftCfg, Lifted, lift
 from phuma.video.pinhole import Camera, angles_of, up_of
@@ -92,7 +92,7 @@ def test_a_taller_person_is_the_same_person_farther_away(walk):
 
 
 @pytest.mark.parametrize("kind", ["walk", "stand"])
-@pytest.mark.parametrize(("pitch", "roll"), [(0.0, 0.0), (-12.0, 3.0)])
+@pytest.mark.parametrize(("pitch", "roll"), [(0.0, 0.0), (-12.0, 3.0), (-20.0, 0.0)])
 def test_gravity_is_found_from_two_seconds_in_spite_of_noise(kind, pitch, roll):
     motion, by = walker(kind, 2.0), camera(pitch, roll)
     (found,) = lift(film(motion, by, noise=0.008, seed=1), known(motion))
@@ -181,8 +181,8 @@ def test_windows_of_a_long_film_join_without_a_seam(monkeypatch):
     motion = walker("turn", 4.0)
     seen = film(motion, camera())
     (whole,) = lift(seen, known(motion))
-    monkeypatch.setattr(module, "WINDOW", 60)
-    monkeypatch.setattr(module, "OVERLAP", 12)
+    monkeypatch.setattr(windows, "WINDOW", 60)
+    monkeypatch.setattr(windows, "OVERLAP", 12)
     (joined,) = lift(seen, known(motion))
     assert len(joined.motion) == len(motion)
     away = np.linalg.norm(joined.motion.pose.position - whole.motion.pose.position, axis=-1)

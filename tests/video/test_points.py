@@ -5,6 +5,7 @@ import pytest
 
 from phuma.core.human_motion import HumanMotion
 from phuma.errors import PhumaError
+from phuma.video import windows
 from phuma.video.landmarks import NAMES
 from phuma.video.markers import marker_positions
 from phuma.video.points import marker_of, motion_of_points
@@ -76,6 +77,16 @@ def test_points_that_are_gone_for_a_while_are_bridged(walk):
 def test_arrays_of_another_shape_are_refused(walk):
     with pytest.raises(PhumaError, match=r"expected \(frames, 33, 3\)"):
         motion_of_points(np.zeros((4, 12, 3)), NAMES, 30.0)
+
+
+def test_a_long_recording_is_solved_in_windows(walk, monkeypatch):
+    points = points_of(walk, LIKE)
+    whole = motion_of_points(points, NAMES, walk.fps)
+    monkeypatch.setattr(windows, "WINDOW", 30)
+    monkeypatch.setattr(windows, "OVERLAP", 8)
+    joined = motion_of_points(points, NAMES, walk.fps)
+    assert len(joined) == len(walk)
+    assert away(joined, whole).mean() < 0.015
 
 
 def test_one_frame_is_a_pose(walk):

@@ -24,7 +24,7 @@ LIMIT = 0.05  # rad, beyond a range
 PART_WIDTHS = np.array([0.04, 0.04, 0.04, 0.06, 0.06, 0.05])
 """Widths of leg, arm, trunk, shoulders, hips and foot among people of one stature, as shares"""
 SCALE_WIDTH = 0.1
-LEVEL_FAR = 1.5
+LEVEL_FAR = 1.5  # widths: some cameras are held askew
 START_DAMPING, EASE, BRAKE = 1e-3, 5.0, 10.0
 LARGEST_TURN = 0.5  # rad in one step
 

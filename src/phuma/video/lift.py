@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
@@ -22,9 +21,10 @@ from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.markers import SEEN, marker_positions
 from phuma.video.pinhole import Camera, angles_of, up_of
 from phuma.video.posing import Rig
-from phuma.video.standing import camera_of, fit_standing, motion_of
+from phuma.video.standing import fit_standing
 from phuma.video.stretches import SHORTEST, Stretch, frames_of, stretches_of
 from phuma.video.terms import Shared
+from phuma.video.windows import solved
 
 FOCAL = 1.0
 """Focal length that is guessed, over the longer side of the picture: phones have 0.8, other cameras more"""
@@ -32,10 +32,6 @@ LEVEL_PITCH, LEVEL_ROLL = np.radians(12.0), np.radians(2.5)
 """How far cameras usually look up or down, and are turned"""
 KNOWN = np.radians(0.05)
 STATURE_WIDTH = 1e-3  # a film does not show stature
-WINDOW, OVERLAP = 900, 60
-"""Frames that are solved at once, and frames over which neighbouring windows are blended"""
-PROBES = 3
-"""Windows of a long film, a third as long each, from which the body, gravity and the ground are found"""
 
 
 @dataclass(frozen=True)
@@ -103,18 +99,14 @@ def _lifted(stretch: Stretch, cfg: LiftCfg, stature: float, source: str) -> Lift
     stretch = replace(stretch, landmarks=landmarks)
     focal = FOCAL * max(landmarks.size) if cfg.focal is None else cfg.focal
     fit = _Fit(stretch, wrong, focal, stature, _level(cfg))
-    if len(landmarks) <= WINDOW:
-        state = fit.solved(np.arange(len(landmarks)))
-        motion = motion_of(state, landmarks.fps, Provenance(source, "film"))
-        shared, position = state.shared, camera_of(state)
-    else:
-        motion, shared, position = fit.in_windows(source)
+    provenance = Provenance(source, "film", start=stretch.first / landmarks.fps)
+    motion, shared, position = solved(fit.solved, len(landmarks), landmarks.fps, provenance)
     pitch, roll = angles_of(shared.up)
     guessed = (("focal",) if cfg.focal is None else ()) + (("pitch", "roll") if cfg.camera is None else ())
     x, y, z = (float(v) for v in position)
     camera = Camera(landmarks.size, focal, pitch, roll, (x, y, z), guessed)
     notes = _notes(cfg, stature, camera, stretch, wrong)
-    motion = motion.told(Provenance(source, "film", start=stretch.first / landmarks.fps, notes=notes))
+    motion = motion.told(replace(provenance, notes=notes))
     return Lifted(motion, camera, notes, _reprojection(motion, camera, landmarks, stature))
 
 
@@ -145,34 +137,6 @@ class _Fit:
         problem.breaks = np.flatnonzero(np.diff(frames) > 1) + 1
         problem.hold = shared is not None
         return fit_standing(problem, replace(state, shared=start))
-
-    def in_windows(self, source: str) -> tuple[HumanMotion, Shared, Array]:
-        """Return the motion of a long stretch, blended from windows, what they share, and where the camera is."""
-        total, fps = len(self.stretch.landmarks), self.stretch.landmarks.fps
-        part = WINDOW // PROBES
-        starts = np.linspace(0, total - part, PROBES).astype(int)
-        shared = self.solved(np.unique((starts[:, None] + np.arange(part)).ravel())).shared
-        step, position, motion = WINDOW - OVERLAP, np.zeros(3), None
-        for first in range(0, max(total - OVERLAP, 1), step):
-            state = self.solved(np.arange(first, min(first + WINDOW, total)), shared)
-            position = camera_of(state) if motion is None else position
-            own = motion_of(state, fps, Provenance(source, "film"), position)
-            motion = own if motion is None else _blended(motion, own, first)
-        assert motion is not None
-        return motion, shared, position
-
-
-def _blended(before: HumanMotion, after: HumanMotion, first: int) -> HumanMotion:
-    """Return two motions of one body as one, the second of which begins at frame `first` of the first one."""
-    both = len(before) - first
-    share = (np.arange(both) + 0.5) / both
-    path = (1 - share)[:, None] * before.root_pos[first:] + share[:, None] * after.root_pos[:both]
-    quat = rot.slerp(before.joint_quat[first:], after.joint_quat[:both], share[:, None])
-    return replace(
-        before,
-        root_pos=np.concatenate([before.root_pos[:first], path, after.root_pos[both:]]),
-        joint_quat=np.concatenate([before.joint_quat[:first], quat, after.joint_quat[both:]]),
-    )
 
 
 def _reprojection(motion: HumanMotion, camera: Camera, landmarks: Landmarks, stature: float) -> Array:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,8 +19,9 @@ from phuma.video.markers import MARKERS, stature_of
 from phuma.video.pinhole import up_of
 from phuma.video.posing import Rig
 from phuma.video.posture import REQUIRED, posture
-from phuma.video.standing import fit_standing, motion_of
+from phuma.video.standing import fit_standing
 from phuma.video.terms import Points, Shared
+from phuma.video.windows import solved
 
 TO_CAMERA = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 """Rotation from the world's axes, z-up, to those of a level camera that looks along x: right, down, away"""
@@ -53,11 +55,18 @@ def motion_of_points(
     seen = _filled(points[:, list(columns.values())], there) @ TO_CAMERA.T
     named = dict(zip(used, seen.swapaxes(0, 1)))
     lengths = OpenShape(float(np.clip(stature_of(named), 0.6, 2.5))).lengths()
-    x, root = posture(named, lengths)
-    state = State(x, root, Shared(lengths, 1.0, up_of(0.0, 0.0), float(-seen[..., 1].max())))
-    evidence = Points(seen, there.astype(float), fps)
-    problem = Problem(Rig.of(used), evidence, fps, LEVEL, lengths, STATURE_WIDTH)
-    return motion_of(fit_standing(problem, state), fps, provenance or Provenance("points", "points"), np.zeros(3))
+    evidence, rig = Points(seen, there.astype(float), fps), Rig.of(used)
+
+    def solve(frames: Array, shared: Shared | None) -> State:
+        x, root = posture({name: at[frames] for name, at in named.items()}, lengths)
+        start = Shared(lengths, 1.0, up_of(0.0, 0.0), float(-seen[frames, :, 1].max()))
+        part = replace(evidence, position=evidence.position[frames], trust=evidence.trust[frames])
+        problem = Problem(rig, part, fps, LEVEL, lengths, STATURE_WIDTH)
+        problem.breaks, problem.hold = np.flatnonzero(np.diff(frames) > 1) + 1, shared is not None
+        return fit_standing(problem, State(x, root, start if shared is None else shared))
+
+    motion, _, _ = solved(solve, len(points), fps, provenance or Provenance("points", "points"), np.zeros(3))
+    return motion
 
 
 _SIDES = {"l": "left", "r": "right", "left": "left", "right": "right"}

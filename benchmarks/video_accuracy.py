@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from phuma.video.estimate import landmarks_of
 
 from lifting import aligned
 from phuma.core.rotations import Array
 from phuma.curation import curate
+from phuma.video.estimate import landmarks_of
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.lift import LiftCfg, Lifted, lift
 from phuma.video.markers import marker_positions

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from phuma.errors import ReadError
 from phuma.video.film import Film, ffmpeg, input_options
+from phuma.video.frames import limit_memory
 
 LONGER_SIDE, FASTEST, MOST = 560, 15.0, 900
 """px of a picture, pictures a second, and pictures in all, at most: 20 MB"""
@@ -36,12 +37,19 @@ def stills_of(film: Film, start: float, seconds: float) -> Stills:
         "-vf", f"fps={fps:.6f},scale={width}:{height}:flags=area", "-c:v", "mjpeg", "-pix_fmt", "yuvj420p",
         "-q:v", str(QUALITY), "-f", "image2pipe", "pipe:1",
     ]  # fmt: skip
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS)
-    except subprocess.TimeoutExpired:
-        raise ReadError(film.path, f"cannot be decoded within {SECONDS} s") from None
+    process = subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )  # fmt: skip
+    limit_memory(process)
+    with process:
+        try:
+            pictures, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            raise ReadError(film.path, f"cannot be decoded within {SECONDS} s") from None
+        finally:
+            process.kill()
     # Within a picture the bytes of its end never stand: 0xff is followed by 0 there.
-    jpegs = [part + END for part in done.stdout.split(END)[:-1]]
+    jpegs = [part + END for part in pictures.split(END)[:-1]]
     if not jpegs:
         raise ReadError(film.path, f"gives no picture from {start:g} s on")
     return Stills(start, fps, jpegs[:MOST])

@@ -172,7 +172,7 @@ def main() -> None:
             "People in real films",
             "Four views of a person who balances (1.7 s, PyPI `pose2sim`, BSD-3): stature, focal length and gravity "
             "unknown; distance of 12 joints from those triangulated from the four views' landmarks, after alignment. "
-            "The check for exchanged legs is a note here and splits no film.",
+            "Frames kept are those that the checks leave.",
             four_views(folder),
             "A film with two people (PyPI `sports2d`, BSD-3), judged by the default preset of curation:",
             walk(folder),

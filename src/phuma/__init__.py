@@ -30,6 +30,7 @@ __all__ = [
     "__version__",
     "certify",
     "curate",
+    "from_video",
     "generate",
     "load_clip",
     "load_robot",
@@ -58,6 +59,7 @@ if TYPE_CHECKING:
     from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
     from phuma.pipelines.certify import certify
     from phuma.pipelines.retarget import retarget, robot_metrics
+    from phuma.pipelines.video import from_video
     from phuma.robots import load_robot
     from phuma.sources import ReadCfg, read, read_all
     from phuma.synth import generate
@@ -80,6 +82,7 @@ _HOMES = {
     "phuma.synth": ("generate",),
     "phuma.pipelines.certify": ("certify",),
     "phuma.pipelines.retarget": ("retarget", "robot_metrics"),
+    "phuma.pipelines.video": ("from_video",),
 }
 
 

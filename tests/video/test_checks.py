@@ -143,10 +143,18 @@ def swapped(landmarks: Landmarks, part: slice) -> Landmarks:
 def test_exchanged_legs_are_found_where_they_are_and_crossing_legs_are_not():
     landmarks, pictures = good_film()
     findings, stretches = checked_film(swapped(landmarks, slice(52, 112)), pictures)
-    assert [(f.kind, round(f.start * FPS)) for f in findings] == [("exchanged", 52), ("exchanged", 112)]
-    assert stretches == [(0, FRAMES)], "lifting puts them right"
-    once = found(swapped(landmarks, slice(70, 72)), pictures)["exchanged"]
-    assert [f.text for f in once] == ["0:02.3 to 0:02.4: left and right leg are exchanged"]
+    assert [(f.kind, round(f.start * FPS)) for f in findings] == [("sides", 52), ("sides", 112)]
+    assert stretches == [(0, 52), (52, 112), (112, FRAMES)]
+
+
+def test_legs_that_are_exchanged_for_a_moment_are_told_and_the_film_stays_whole():
+    """Lifting puts them right."""
+    landmarks, pictures = good_film()
+    for part in (slice(70, 72), slice(70, 95)):
+        (finding,), stretches = checked_film(swapped(landmarks, part), pictures)
+        assert (finding.kind, finding.spoils) == ("exchanged", False)
+        assert finding.start == pytest.approx(70 / FPS)
+        assert stretches == [(0, FRAMES)]
 
 
 def test_mirror_images_have_the_same_findings():

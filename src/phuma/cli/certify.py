@@ -35,7 +35,7 @@ from phuma.pipelines.certify_dataset import LIMITS, certify_dataset
 from phuma.pipelines.certify_files import Performed, certify_file, perform_file, row_of
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of
 from phuma.pipelines.scene_building import performer, rollout_motion, stored_performer
-from phuma.robots import cached_robot, load_robot
+from phuma.robots import Robot, cached_robot, load_robot
 from phuma.runtime.process_pool import run_all
 from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg, find_recordings
@@ -210,13 +210,18 @@ def filmed(
 
     outcome = outcome_of(file.path, work)
     for performed in done:
-        if performed.certificate.performance is not None:
-            reference = stored_performer(performed.motion, robot)
-            motion = rollout_motion(performed.certificate.performance, robot)
-            who = performer("performed", "performed under physics", motion, robot)
-            film = Namespace(out=args.film, camera=args.camera, size=args.size)
-            film_performers(film, [reference, who], human=performed.motion.human_joints is not None)
+        film_performance(Namespace(out=args.film, camera=args.camera, size=args.size), performed, robot)
     return outcome
+
+
+def film_performance(film: Namespace, performed: Performed, robot: Robot) -> None:
+    """Write a film of a performance beside its reference and its human; nothing where there is none."""
+    if performed.certificate.performance is None:
+        return
+    reference = stored_performer(performed.motion, robot)
+    motion = rollout_motion(performed.certificate.performance, robot)
+    who = performer("performed", "performed under physics", motion, robot)
+    film_performers(film, [reference, who], human=performed.motion.human_joints is not None)
 
 
 def told_so_far(rows: Sequence[Row]) -> str:

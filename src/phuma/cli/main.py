@@ -16,6 +16,7 @@ from phuma.errors import ConfigError, MissingExtraError, PhumaError, lack_of, mi
 COMMANDS = {
     "demo": "see the whole system work, without any data of your own",
     "curate": "turn recordings into clips that are physically plausible, and say why the others are not",
+    "video": "turn a film of a person into a robot's motion, and a page that plays both in step",
     "retarget": "put clips or recordings on a robot",
     "compare": "compare retargeting methods on your own data",
     "robot": "make a folder for your own humanoid from its model file; check one; list the built-in ones",

@@ -35,7 +35,9 @@ def main(argv: Sequence[str]) -> int:
     robots = [load_robot(name) for name in args.robot]
     pieces = pieces_of(args.source, from_options(ReadCfg, args), robots=robots)
     if len(pieces) > 1:
-        raise ConfigError(f"{args.source} holds {len(pieces)} people; `phuma curate` cuts it into clips of one each")
+        raise ConfigError(
+            f"{args.source} holds {len(pieces)} people or parts; `phuma curate` cuts it into clips of one each"
+        )
     methods = split_values(args.compare, METHODS, "method") if args.compare else []
     if max(1, len(robots)) * max(1, len(methods)) > MOST:
         raise ConfigError(f"{len(robots)} robots by {len(methods)} methods; at most {MOST} on one page")

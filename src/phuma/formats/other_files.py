@@ -14,17 +14,15 @@ from phuma.formats.robot_motion_file import is_robot_motion
 from phuma.formats.rollout_file import is_rollout
 from phuma.io.probe import Probe
 
-FILM = "a film{}: pip install 'phuma[video]' and run: phuma video {}"
+FILM = "a film{} of a kind that is not read; convert it: ffmpeg -i {} film.mp4"
 ANIMATION = "an animation ({}), which is not read; convert it to BVH, with Blender: {}"
 IMPORT = "a robot's motion ({}), not a person's; run: phuma import {} --robot NAME --out FOLDER"
 PACKED = "an archive ({}); unpack it, and name the files or the folder in it"
 NOT_PEOPLE = "{}, in which nobody moves"
 
 MAGIC = (
-    (0, b"\x1aE\xdf\xa3", "film (Matroska or WebM)"), (0, b"FLV\x01", "film (Flash)"),
-    (0, b"\x00\x00\x01\xba", "film (MPEG)"), (0, b"\x00\x00\x01\xb3", "film (MPEG)"), (8, b"AVI LIST", "film (AVI)"),
-    (4, b"moov", "film (QuickTime)"), (4, b"mdat", "film (QuickTime)"), (4, b"wide", "film (QuickTime)"),
-    (8, b"WAVE", "sound"), (0, b"ID3", "sound"), (0, b"fLaC", "sound"), (0, b"OggS", "sound"),
+    (0, b"\x00\x00\x01\xb3", "film (MPEG without a container)"),
+    (8, b"WAVE", "sound"), (0, b"ID3", "sound"), (0, b"fLaC", "sound"),
     (0, b"\xff\xfb", "sound"), (0, b"\x89PNG", "picture"), (0, b"\xff\xd8\xff", "picture"), (0, b"GIF8", "picture"),
     (8, b"WEBP", "picture"), (0, b"II*\x00", "picture"), (0, b"MM\x00*", "picture"), (0, b"BM", "picture"),
     (0, b"Kaydara FBX Binary", "FBX"), (0, b"; FBX ", "FBX"), (0, b"glTF", "glTF"), (0, b"PXR-USDC", "USD"),
@@ -33,7 +31,7 @@ MAGIC = (
     (257, b"ustar", "tar"),
 )  # fmt: skip
 """Where in a file which bytes say what it is"""
-BRANDS = {b"M4A ": "sound", b"M4B ": "sound", b"heic": "picture", b"heix": "picture", b"avif": "picture",
+BRANDS = {b"M4A ": "sound", b"heic": "picture", b"heix": "picture", b"avif": "picture",
           b"mif1": "picture"}  # fmt: skip
 """What ISO's media files hold where it is no film"""
 IMPORTERS = {"FBX": "import_scene.fbx", "glTF": "import_scene.gltf", "USD": "wm.usd_import"}
@@ -74,7 +72,7 @@ def blender_command(path: Path, importer: str) -> str:
 
 def _by_bytes(head: bytes) -> str | None:
     if head[4:8] == b"ftyp":
-        return BRANDS.get(head[8:12], "film (MP4 or QuickTime)")
+        return BRANDS.get(head[8:12])
     return next((word for at, mark, word in MAGIC if head[at : at + len(mark)] == mark), None)
 
 

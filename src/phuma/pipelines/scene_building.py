@@ -41,6 +41,7 @@ from phuma.retargeting import DEFAULT_METHOD
 from phuma.retargeting.measure import RobotFrames, robot_frames
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
+from phuma.sources.film import FORMAT as FILM
 from phuma.viewer.show import Lane, Performer, Show, Track
 
 DEFAULT_ROBOT = "g1"
@@ -139,7 +140,9 @@ def pieces_of(
         clip = load_clip(path)
         return [Piece(path.name, clip, None, clip.verdict.measures, _origin(clip.motion.provenance), path=path)]
     curations = list(people_in(path, read_cfg, curate_cfg))
-    names = [f"{path.name}, person {k + 1}" if len(curations) > 1 else path.name for k in range(len(curations))]
+    several = {c.motion.provenance.format for c in curations} != {FILM}
+    what = "person" if several else "part"  # a film is of one person, who may come and go
+    names = [f"{path.name}, {what} {k + 1}" if len(curations) > 1 else path.name for k in range(len(curations))]
     return [_recording(name, curation, path) for name, curation in zip(names, curations)]
 
 

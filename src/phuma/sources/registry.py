@@ -17,6 +17,7 @@ from phuma.sources import (
     amass_smplh,
     amass_smplx,
     bvh,
+    film,
     freemocap,
     gem,
     gvhmr,
@@ -32,9 +33,9 @@ from phuma.sources.reader import ReadCfg, Reader
 
 READERS: tuple[Reader, ...] = (
     amass_smplx, amass_smplh, motionx, phuma_human, bvh, gvhmr, gem, tram, wham, prompthmr, phalp,
-    freemocap, trc,
+    freemocap, trc, film,
 )  # fmt: skip
-SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt", ".trc"}
+SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt", ".trc", *film.SUFFIXES}
 """What a folder is searched for; a file that is named itself may be called anything."""
 
 
@@ -54,6 +55,8 @@ def recognise(probe: Probe) -> Reader:
         raise ReadError(probe.path, f"is {what_is(probe)}; name a file")
     if probe.kind == "empty":
         raise ReadError(probe.path, "is empty")
+    if film.recognises(probe):  # of any size, as it is never held as a whole
+        return film
     probe.check_size()
     for reader in READERS:
         if reader.recognises(probe):
@@ -141,7 +144,7 @@ def find_recordings(
 
 def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Collection[str]) -> list[Path]:
     """Return the candidates below a folder: by suffix, not hidden, not what lies beside recordings: a body's shape
-    without a motion (AMASS has those), what a video model made on its way.
+    without a motion (AMASS has those), what a video model made on its way, and the film that it saw.
 
     Linked folders are followed, each folder once, so that a loop of links ends.
     """
@@ -159,7 +162,7 @@ def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Coll
 
 
 def _without_motion(path: Path) -> bool:
-    if tram.is_companion(path) or gvhmr.is_companion(path):
+    if tram.is_companion(path) or gvhmr.is_companion(path) or film.is_companion(path):
         return True
     if path.suffix.lower() != ".npz":
         return False

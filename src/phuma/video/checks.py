@@ -30,6 +30,7 @@ SMALL = 100.0  # px of the person's height in the film: the network sees 256
 TURNED = 60.0  # degrees of the trunk against upright, in the middle of all frames
 FAR = 0.25
 """Of the person's height: how far hips that belong to one person move from one frame to the next at most"""
+MOMENT = 1.0  # seconds after which an exchange of left and right is no longer put right
 EXCHANGE_JUMP = 0.08
 """Of the person's height: how far legs jump on average at least when left and right are exchanged"""
 
@@ -176,13 +177,36 @@ def jump(landmarks: Landmarks, pictures: Pictures) -> Mask:
 
 
 def exchanged(landmarks: Landmarks, pictures: Pictures) -> Mask:
-    """The legs fit the frame before better than half as far when they are exchanged, and jump when they are not."""
+    """Left and right leg are exchanged, and back within a moment: lifting puts that right."""
+    swaps = _swaps(landmarks) & ~jump(landmarks, pictures)
+    return swaps & ~_alone(swaps, MOMENT * landmarks.fps)
+
+
+def stays_exchanged(landmarks: Landmarks, pictures: Pictures) -> Mask:
+    """Left and right leg are exchanged, and not back within a moment, so that it is not known which are right."""
+    return _alone(_swaps(landmarks) & ~jump(landmarks, pictures), MOMENT * landmarks.fps)
+
+
+def _alone(instants: Mask, frames: float) -> Mask:
+    """Return those instants that have no partner within so many frames; each is the partner of one other at most."""
+    out, before = np.zeros(len(instants), bool), None
+    for at in np.flatnonzero(instants):
+        if before is not None and at - before <= frames:
+            out[before], before = False, None
+        else:
+            out[at], before = True, at
+    return out
+
+
+def _swaps(landmarks: Landmarks) -> Mask:
+    """Return (T,) whether the legs fit the frame before better than half as far when they are exchanged, and jump when
+    they are not."""
     legs, swapped = landmarks.world[:, _LEFT + _RIGHT], landmarks.world[:, _RIGHT + _LEFT]
     kept = np.linalg.norm(legs[1:] - legs[:-1], axis=2).mean(axis=1)
     other = np.linalg.norm(swapped[1:] - legs[:-1], axis=2).mean(axis=1)
     stature = np.linalg.norm(np.ptp(landmarks.world, axis=1), axis=1)
     far = kept > EXCHANGE_JUMP * np.median(stature[seen(landmarks)], keepdims=True) if seen(landmarks).any() else False
-    return _at_second((other < 0.5 * kept) & far & _both_seen(landmarks)) & ~jump(landmarks, pictures)
+    return _at_second((other < 0.5 * kept) & far & _both_seen(landmarks))
 
 
 CHECKS = (
@@ -196,7 +220,8 @@ CHECKS = (
     Check("turned", "the person is far from upright; turn the film if it lies on its side", turned, spoils=False),
     Check("cut", "a cut", cut, gap=0.0, breaks=True),
     Check("jump", "the person is suddenly elsewhere, or another one", jump, gap=1.0, breaks=True),
-    Check("exchanged", "left and right leg are exchanged", exchanged, spoils=False, gap=1.0, least=0.0),
+    Check("exchanged", "left and right leg are exchanged for a moment", exchanged, spoils=False, least=0.0, gap=1.0),
+    Check("sides", "left and right leg are exchanged", stays_exchanged, gap=1.0, breaks=True),
 )
 """Every check, with what a person is told"""
 

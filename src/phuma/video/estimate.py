@@ -45,6 +45,8 @@ class FilmInfo:
     """The frames that can be used: first, and after the last, of each stretch of at least a second"""
     notes: list[str]
     """What a person should know about how it was read"""
+    people: int
+    """The most that were seen at once"""
     cached: bool
     """Whether the landmarks were there from an earlier call"""
 
@@ -90,7 +92,10 @@ def landmarks_of(
         landmarks, pictures = known
     findings, stretches = checked_film(landmarks, pictures, start)
     notes = film.notes + _shortness(film, start, end, len(landmarks))
-    return Estimate(landmarks, findings, FilmInfo(film, sha256, model, start, stretches, notes, known is not None))
+    people = max(0, int(pictures.people.max()))
+    return Estimate(
+        landmarks, findings, FilmInfo(film, sha256, model, start, stretches, notes, people, known is not None)
+    )
 
 
 def followed(

@@ -96,6 +96,13 @@ def open_film(path: str | os.PathLike[str]) -> Film:
     return described(path, container, told)
 
 
+def is_film(head: bytes) -> bool:
+    """Return whether the first bytes of a file are those of a film, or of something that only ffmpeg can tell from
+    one."""
+    others, films = (any(re.match(b, head, re.DOTALL) for b in k.values()) for k in (OTHERS, CONTAINERS))
+    return films and not others
+
+
 def ffmpeg() -> str:
     """Return the program that decodes films."""
     try:

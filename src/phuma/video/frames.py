@@ -38,7 +38,7 @@ def frames(film: Film, start: float | None = None, end: float | None = None) -> 
         _command(film, start, end, width, height),
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
     )  # fmt: skip
-    _limit(process)
+    limit_memory(process)
     words = _Words(process)
     try:
         none = True
@@ -109,7 +109,7 @@ class _Words:
         self._process.stderr.close()
 
 
-def _limit(process: subprocess.Popen[bytes]) -> None:
+def limit_memory(process: subprocess.Popen[bytes]) -> None:
     """Let ffmpeg's allocations fail beyond what any film needs, where the system can limit another process."""
     import resource
 

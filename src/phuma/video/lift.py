@@ -149,12 +149,15 @@ def _reprojection(motion: HumanMotion, camera: Camera, landmarks: Landmarks, sta
 def _notes(cfg: LiftCfg, stature: float, camera: Camera, stretch: Stretch, wrong: Array) -> tuple[str, ...]:
     fps, notes = stretch.landmarks.fps, []
     if cfg.stature is None:
-        notes.append(f"stature guessed as {stature:.2f} m; --stature sets it")
+        notes.append(f"stature guessed as {stature:.2f} m; `phuma video --stature` sets it")
     if cfg.focal is None:
-        notes.append(f"focal length guessed as {camera.focal:.0f} px; --focal sets it")
+        notes.append(f"focal length guessed as {camera.focal:.0f} px; `phuma video --focal` sets it")
     if cfg.camera is None:
         pitch, roll = np.degrees([camera.pitch, camera.roll])
-        notes.append(f"camera found to look up by {pitch:.1f}° and turned clockwise by {roll:.1f}°; --camera sets that")
+        notes.append(
+            f"camera found to look up by {pitch:.1f}° and turned clockwise by {roll:.1f}°; `phuma video --camera` sets "
+            "that"
+        )
     if gone := int((~stretch.seen).sum()):
         notes.append(f"the person was not seen for {gone / fps:.2f} s in all, bridged")
     if swapped := int(wrong.any(axis=1).sum()):

@@ -1,0 +1,118 @@
+"""From a film to a robot: the person is followed and lifted, curated into clips, and the kept ones put on the robot."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from phuma.core.clip import Clip
+from phuma.core.human_motion import HumanMotion
+from phuma.core.robot_motion import RobotMotion
+from phuma.curation import CurateCfg, Curation, curate_parts
+from phuma.pipelines.retarget import check_method, retarget
+from phuma.retargeting import DEFAULT_METHOD
+from phuma.robots import Robot, load_robot
+from phuma.video.checks import clock
+from phuma.video.estimate import Progress
+from phuma.video.motions import FilmCfg, FilmMotions, motions_of_film
+
+
+@dataclass(frozen=True, eq=False)
+class Video:
+    """What became of a film."""
+
+    film: FilmMotions
+    """The landmarks, what is wrong with the film, and the motions as they were lifted, with their cameras"""
+    curations: list[Curation]
+    """The motions after curation, in the order of time; of a long one several parts"""
+    robot: Robot
+    motions: list[RobotMotion]
+    """The robot's motion for each of the clips that are kept"""
+
+    @property
+    def people(self) -> list[HumanMotion]:
+        """Return the person's motion in each stretch of the film that can be used, as `phuma.read_all` does."""
+        return [lifted.motion for lifted in self.film.lifted]
+
+    @property
+    def clips(self) -> list[Clip]:
+        """Return all clips with their verdicts, in the order of time."""
+        return [clip for curation in self.curations for clip in curation.clips]
+
+    @property
+    def kept(self) -> list[Clip]:
+        """Return the clips that curation keeps, each of which has a motion of the robot."""
+        return [clip for clip in self.clips if clip.verdict.kept]
+
+    @property
+    def guesses(self) -> list[str]:
+        """Return what was guessed of person and camera, each with its number and the flag that sets it; with the time
+        in the film where it is not the same everywhere."""
+        own = [(clock(lifted.motion.provenance.start), lifted.notes) for lifted in self.film.lifted]
+        everywhere = [note for note in own[0][1] if all(note in notes for _, notes in own)]
+        others = [f"from {start} on: {note}" for start, notes in own for note in notes if note not in everywhere]
+        return everywhere + others
+
+    @property
+    def findings(self) -> list[str]:
+        """Return what is to be said of the film, the times in it first."""
+        estimate = self.film.estimate
+        return [*estimate.info.notes, *(finding.text for finding in estimate.findings)]
+
+
+def from_video(
+    path: str | os.PathLike[str],
+    robot: str | Path | Robot = "g1",
+    stature: float | None = None,
+    *,
+    person: int | None = None,
+    camera: tuple[float, float] | None = None,
+    focal: float | None = None,
+    model: str = "full",
+    start: float | None = None,
+    end: float | None = None,
+    preset: str = CurateCfg.preset,
+    method: str = DEFAULT_METHOD,
+) -> Video:
+    """Return the clips of the person in a film, with verdicts, and a robot's motion for each that is kept.
+
+    `stature` is the person's height in m, `camera` the degrees by which it looks up and is turned clockwise, `focal`
+    its focal length in px; what is not given is guessed. Without `person`, a number from the left, the largest is
+    followed.
+
+        video = phuma.from_video("walk.mp4", robot="g1", stature=1.72)
+        [clip.verdict.reasons for clip in video.clips]
+        video.motions[0].joint_pos
+    """
+    cfg = FilmCfg(stature, focal, camera, person, model)
+    return run_video(path, robot, cfg, CurateCfg(preset=preset), method, start, end)
+
+
+def run_video(
+    path: str | os.PathLike[str],
+    robot: str | Path | Robot,
+    cfg: FilmCfg,
+    curate_cfg: CurateCfg,
+    method: str = DEFAULT_METHOD,
+    start: float | None = None,
+    end: float | None = None,
+    progress: Progress | None = None,
+    say: Callable[[str], object] | None = None,
+    lifting: Callable[[FilmMotions], object] = lambda film: None,
+) -> Video:
+    """Do as `from_video` does; `progress` is told of frames, `say` of a download, and `lifting` of the motions before
+    they are put on the robot."""
+    check_method(method)
+    own = robot if isinstance(robot, Robot) else load_robot(robot)
+    film = motions_of_film(path, cfg, start, end, progress, say)
+    lifting(film)
+    curations = [part for lifted in film.lifted for part in curate_parts(lifted.motion, curate_cfg)]
+    kept = [clip for curation in curations for clip in curation.clips if clip.verdict.kept]
+    return Video(film, curations, own, [retarget(clip, own, method) for clip in kept])
+
+
+def part_of(name: str, start: float) -> str:
+    """Return the name of a clip: the film's, and the time in it in milliseconds."""
+    return f"{name}_{round(1000 * start):07d}"

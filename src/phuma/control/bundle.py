@@ -100,15 +100,21 @@ def _lost(
     """Yield the frames at which rollouts were pushed last before they were lost, and the states then, in the single
     precision in which they are stored; of a few rollouts, of one that was not lost where none was."""
     tried = closed_loop(robot, strands, ROLLOUTS, seed, start=1.0, pushes=True, threads=threads)
-    when = []
-    for qpos in tried.qpos:
-        far = (np.abs(qpos).max(axis=1) > LOST_ANYHOW) | (deviations(qpos, motion, robot) > LOOSELY)
-        when.append(int(far.argmax()) if far.any() else None)
+    when = [lost_at(qpos, motion, robot) for qpos in tried.qpos]
     lost = [n for n, frame in enumerate(when) if frame is not None] or [0]
     for n in lost[:AT_A_TIME]:
         before = tried.pushed[n][: when[n]]
         frame = int(np.flatnonzero(before)[-1])
         yield frame, State(*(v[n, frame].astype(np.float32).astype(float) for v in (tried.qpos, tried.qvel)))
+
+
+def lost_at(qpos: Array, motion: Trajectory, robot: Robot) -> int | None:
+    """Return the first frame at which states (T, 7 + N) are too far from a motion, None if there is none; what comes
+    after a simulation diverged may be anything."""
+    wild = ~(np.abs(qpos).max(axis=1) < LOST_ANYHOW)
+    sane = int(wild.argmax()) if wild.any() else len(qpos)
+    far = deviations(qpos[:sane], motion, robot) > LOOSELY if sane else np.zeros(0, dtype=bool)
+    return int(far.argmax()) if far.any() else sane if sane < len(qpos) else None
 
 
 def _way_back(guide: Guide, episode: Episode, own: Feedback, first: int, state: State) -> tuple[Done, bool]:

@@ -103,7 +103,8 @@ def _lost(
     when = [lost_at(qpos, motion, robot) for qpos in tried.qpos]
     lost = [n for n, frame in enumerate(when) if frame is not None] or [0]
     for n in lost[:AT_A_TIME]:
-        before = tried.pushed[n][: when[n]]
+        end = when[n]
+        before = tried.pushed[n][: None if end is None else max(end, 1)]
         frame = int(np.flatnonzero(before)[-1])
         yield frame, State(*(v[n, frame].astype(np.float32).astype(float) for v in (tried.qpos, tried.qvel)))
 

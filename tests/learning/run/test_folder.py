@@ -193,7 +193,9 @@ def test_what_is_not_there_is_named_with_what_is():
         RunCfg("magic", {})
     with pytest.raises(ConfigError, match="no preset 'tpu'; beyondmimic has: cpu, paper"):
         recipe_named("beyondmimic").settings("tpu")
-    with pytest.raises(ConfigError, match="stages are student; beyondmimic has distilled or policy"):
+    with pytest.raises(
+        ConfigError, match="stages are student; beyondmimic has distilled, or distilled and finetuned, or policy"
+    ):
         RunCfg("beyondmimic", {"student": SETTINGS})
     with pytest.raises(ConfigError, match="no stage 'student'; the run has: policy"):
         INFO.policy("student")

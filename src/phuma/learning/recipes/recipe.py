@@ -67,7 +67,7 @@ class RunCfg:
     def __post_init__(self) -> None:
         ways = recipe_named(self.algo).ways.values()
         if tuple(self.stages) not in ways:
-            known = " or ".join(", ".join(way) for way in ways)
+            known = ", or ".join(" and ".join(way) for way in ways)
             raise ConfigError(f"stages are {', '.join(self.stages)}; {self.algo} has {known}")
 
     def with_environment(self, **changes: Any) -> RunCfg:

@@ -148,9 +148,8 @@ def test_a_distilled_policy_is_finetuned_and_never_gets_worse(capsys, monkeypatc
         key: value for each in info.inputs if each["name"] == "past" for key, value in each.items()
     }.items()
     words = ("train", dataset, *WORDS, "--minutes", 0.01, "--out", tmp_path / "run", "--resume")
-    code, said, err = run(capsys, *words, "--finetune", 0.01)
+    code, _, err = run(capsys, *words, "--finetune", 0.01)
     assert code == 0, err
-    assert "nothing to do" in said
     code, _, err = run(capsys, *words)
     assert code != 0
     assert "was begun with --finetune: give it again" in err

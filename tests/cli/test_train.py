@@ -17,7 +17,7 @@ import pytest
 
 pytest.importorskip("torch")
 
-from phuma.cli.train import advice
+from phuma.cli.training_notes import advice
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.lock import locked

@@ -18,7 +18,8 @@ from typing import Any
 
 from phuma.cli.options import command_parser
 from phuma.cli.table import aligned, harmless
-from phuma.cli.train import described, reading_bar
+from phuma.cli.train import reading_bar
+from phuma.cli.training_notes import described
 from phuma.core.rollout import Rollout
 from phuma.errors import ConfigError
 from phuma.evaluation import table, worst

@@ -13,7 +13,6 @@ import argparse
 import shlex
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,12 +21,10 @@ from typing import Any
 from phuma.cli.certify import Bar, limited_runner
 from phuma.cli.options import add_ray_option, command_parser
 from phuma.cli.table import harmless
+from phuma.cli.training_notes import SHOWN, advice, described, next_steps, penalty_notes, resume_line, start_lines
 from phuma.cli.training_table import Table, clock, stopping
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
-from phuma.learning.algorithms.config import PPOCfg
-from phuma.learning.env.following import punished
-from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import (
     CPU,
     EXPERTS,
@@ -40,11 +37,10 @@ from phuma.learning.recipes.recipe import (
     recipe_names,
 )
 from phuma.learning.run.folder import RunFolder
-from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library, exit_code, robot_named
+from phuma.pipelines.evaluate_policy import dataset_library, exit_code, robot_named
 from phuma.pipelines.experts import certify_missing, only_performed
 from phuma.robots import Robot, built_in_robots, load_robot
 from phuma.sim.feedforward import BASES, CERTIFIED
-from phuma.sim.model import CONTROL_RATE
 
 MINUTES = 30.0
 """The minutes of training where neither --minutes nor --steps is given; of experts' few clips fewer."""
@@ -52,14 +48,12 @@ FEW = (1.0, 0.15)
 """Minutes of distillation in any case, and those that each clip adds"""
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
-SLOW = 50_000  # environment steps of an update that take a CPU many seconds
 REMEMBERED = 10
 """Control steps from which a policy that is distilled with randomization estimates its velocity"""
 OBSERVATIONS = {"paper": False, "differences": True}
 """Whether differences are observed, by the option's value"""
 OPTIONS = {"begin": "from"}
 """Names of options that are other words in Python"""
-SHOWN = 5  # clips that are named per reason for which they are left out
 
 
 def main(argv: Sequence[str]) -> int:
@@ -297,93 +291,3 @@ def reading_bar(entries: list) -> Iterator:
     from tqdm import tqdm
 
     return iter(tqdm(entries, unit="clip", desc="reading", disable=None, file=sys.stderr, leave=False))
-
-
-def described(library: MotionLibrary) -> list[str]:
-    """Return lines on the clips of a library, and on those that are left out and why."""
-    seconds = library.frames / CONTROL_RATE
-    lines = [f"Clips of {library.robot.name}: {len(library)}, {seconds / 60:.1f} minutes"]
-    if library.left_out:
-        lines.append(f"Left out: {len(library.left_out)} of {len(library) + len(library.left_out)}")
-        kinds = Counter(kind_of(reason) for _, reason in library.left_out)
-        for kind, count in kinds.most_common():
-            own = [(name, reason) for name, reason in library.left_out if kind_of(reason) == kind]
-            lines += [harmless(f"  {name}: {reason}") for name, reason in own[:SHOWN]]
-            if count > SHOWN:
-                lines.append(harmless(f"  ... and {count - SHOWN} more that {kind}"))
-    return lines
-
-
-def advice(built: Mapping[str, Any]) -> list[str]:
-    """Return a note if the way in which a dataset was built makes its clips hard to track."""
-    curated = built.get("curate", {})
-    contacts = curated.get("contacts")
-    if contacts is None:  # a dataset of an earlier version
-        swings_known = built.get("contact_speed") is not None or curated.get("preset") == "dynamic"
-    else:
-        swings_known = contacts != "paper"
-    if "physink" not in str(built.get("method")) or swings_known:
-        return []
-    return [
-        "Note: feet that swing low are held to stand in these clips, so that legs leap in steps. A dataset built with "
-        "--contacts stance is learned better: docs/learning.md"
-    ]
-
-
-def penalty_notes(library: MotionLibrary, algo: str, stages: Mapping[str, StageCfg]) -> list[str]:
-    """Return a note on clips that nobody can follow without being punished for it, where a stage learns by reward."""
-    recipe, worst = recipe_named(algo), 0
-    for stage, cfg in stages.items():
-        if isinstance(cfg.algorithm, PPOCfg):
-            worst = max(worst, len(punished(library, recipe.task(stage, cfg.environment))))
-    if not worst:
-        return []
-    return [
-        f"Note: in {worst} of {len(library)} clips even perfect following is punished somewhere, by the paper's "
-        "penalty for joints beyond 90 % of their range; --preset cpu penalises only what is beyond the reference, too"
-    ]
-
-
-def kind_of(reason: str) -> str:
-    """Return the words of a reason without its numbers."""
-    return " ".join(word for word in reason.split(":")[0].split() if not any(c.isdigit() for c in word))
-
-
-def resume_line(steps: int, seconds: float, over: bool) -> str:
-    """Return where a resumed run continues, or that it has nothing to do."""
-    where = f"{steps:,} environment steps and {clock(seconds)}"
-    if over:
-        return f"The run has {where} already: nothing to do, as --steps and --minutes are of the whole run"
-    return f"Going on from {where}" if steps else "There is no checkpoint with a step in it: beginning anew"
-
-
-def start_lines(budget: Any, cfg: RunCfg | None, device: str) -> list[str]:
-    """Return lines on how long training takes; `budget` is a `train_policy.Budget`."""
-    how = f"{budget.steps:,} environment steps" if budget.steps is not None else f"{budget.minutes:g} minutes"
-    lines = [f"Training for {how} in all; Ctrl-C ends it with a checkpoint, --resume goes on"]
-    first = None if cfg is None else next(iter(cfg.stages.values()))
-    if first is not None and device == "cpu" and (update := first.steps_per_update) > SLOW:
-        lines.append(f"Note: the first row comes after an update of {update:,} steps, which takes a CPU minutes")
-    return lines
-
-
-def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None, split: str) -> list[str]:
-    """Return commands for this run, ready to be typed."""
-    run, data = shlex.quote(str(args.out)), shlex.quote(str(args.dataset))
-    own = "" if robot.name in built_in_robots() else f" --robot {shlex.quote(str(args.robot))}"
-    chosen = (f" --where {shlex.quote(where)}" if where else "") + own
-    try:
-        chosen_clips(dataset, robot, where, "test")
-        judged = f"phuma evaluate {run} {data}{chosen}", "how well it tracks, on clips that it has not seen"
-        if split == "all":
-            judged = f"phuma evaluate {run} {data} --split all{chosen}", "how well it tracks the clips"
-    except ConfigError:
-        judged = f"phuma evaluate {run} {data} --split train{chosen}", "how well it tracks; there are no others in test"
-    commands = [
-        judged,
-        (f"phuma play {run} {data}{chosen}", "watch it"),
-        (f"phuma policy export {run} --out policy.onnx{own}", "export it"),
-        (f"tensorboard --logdir {run}", "curves"),
-    ]
-    width = max(len(command) for command, _ in commands)
-    return [f"  {command:{width}}  {about}" for command, about in commands]

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 
 from phuma import __version__
-from phuma.core.rotations import Array
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import ERRORS, SHARES
 from phuma.io.lock import locked
-from phuma.learning.algorithms.algorithm import below
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.folder import RunFolder, RunInfo, run_info
@@ -28,8 +26,8 @@ try:
 
     from phuma.learning.deploy.torch_policy import TorchPolicy, policy_of_run
     from phuma.learning.nets.actor_critic import Actor
-    from phuma.learning.nets.weights import load_weights, weights_of
     from phuma.learning.run.runner import StageRunner
+    from phuma.pipelines.best_policy import Best
 except ModuleNotFoundError as e:
     raise missing_extra(e, "training") from None
 
@@ -167,30 +165,6 @@ def _restore(runner: StageRunner, folder: RunFolder, best: Best | None) -> float
         return float(arrays["seconds"])
     except (PhumaError, KeyError, ValueError, TypeError, RuntimeError, IndexError) as e:
         raise ReadError(folder.checkpoint(runner.stage), f"is not of this run: {type(e).__name__} {e}") from None
-
-
-class Best:
-    """The best policy so far of a stage that may not end with a worse one than it began with."""
-
-    def __init__(self) -> None:
-        self.score, self._weights = -1.0, dict[str, Array]()
-
-    def add(self, evaluation: Mapping[str, Any], net: Actor) -> None:
-        """Note what a network is worth."""
-        score = evaluation["success_0.5"] + evaluation["success_0.15"]
-        if score >= self.score:
-            self.score, self._weights = score, weights_of(net)
-
-    def put(self, net: Actor) -> None:
-        """Put the best weights into a network."""
-        load_weights(net, self._weights)
-
-    def snapshot(self) -> dict[str, Array]:
-        return {"best.score": np.array(self.score), **{f"best.{name}": value for name, value in self._weights.items()}}
-
-    def restore(self, arrays: Mapping[str, Array]) -> None:
-        own = below(arrays, "best.")
-        self.score, self._weights = float(own.pop("score")), own
 
 
 class _Training:

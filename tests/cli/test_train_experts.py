@@ -19,7 +19,7 @@ from phuma.io.inside import inside
 from phuma.learning.algorithms.config import DistillationCfg, FinetuningCfg
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.recipe import FINETUNED, StageCfg, recipe_named
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import roll_out
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.slow
 
 TINY = StageCfg(
     EnvironmentCfg(environments=8, substeps=4, base="certified", differences=True, start=0.2),
-    NetworkCfg(hidden=(16, 16), encoder=(4, 8)),
+    MLPCfg(hidden=(16, 16), encoder=(4, 8)),
     DistillationCfg(horizon=4, updates=2, batch=16, memory=200),
 )
 STEPS = TINY.steps_per_update

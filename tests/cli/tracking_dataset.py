@@ -15,7 +15,7 @@ from phuma.dataset.manifest import write_manifest
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.beyondmimic import RECIPE
 from phuma.learning.recipes.recipe import RunCfg, StageCfg
 from phuma.robots import load_robot
@@ -24,7 +24,7 @@ from tests.learning.sample_motions import bent, dip, planted, stand, wandering
 STAGE = "policy"
 SETTINGS = StageCfg(
     EnvironmentCfg(environments=8),
-    NetworkCfg(hidden=(16, 16), encoder=(4, 8)),
+    MLPCfg(hidden=(16, 16), encoder=(4, 8)),
     PPOCfg(horizon=4, minibatches=2, epochs=2),
 )
 TINY = {STAGE: SETTINGS}

@@ -16,7 +16,7 @@ from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.observation import ComingFrames, Observation, ObservationGroup, ObservationTerm
 from phuma.learning.nets.actor_critic import ActorCritic, GroupNet
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.recipe import RunCfg, StageCfg
 
 torch.set_num_threads(1)
@@ -38,7 +38,7 @@ def small_cfg(seed: int = 0, **changes) -> RunCfg:
     values |= changes
     concerns = [
         kind(**{f.name: values.pop(f.name) for f in fields(kind) if f.name in values})
-        for kind in (EnvironmentCfg, NetworkCfg, PPOCfg)
+        for kind in (EnvironmentCfg, MLPCfg, PPOCfg)
     ]
     assert not values, f"no setting is called {values}"
     return RunCfg("beyondmimic", {STAGE: StageCfg(*concerns)}, seed)

@@ -21,7 +21,7 @@ from phuma.learning.algorithms.distillation import (
 )
 from phuma.learning.algorithms.memory import Memory
 from phuma.learning.nets.actor_critic import Actor, GroupNet
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.beyondmimic import DIFFERENCE
 
 SAMPLES, SMALL = 64, DistillationCfg(horizon=2, updates=4, batch=32, memory=256)
@@ -80,7 +80,7 @@ def test_a_memory_that_was_stored_is_the_same(parts):
 def distil(g1):
     def make(teacher, cfg=SMALL):
         torch.manual_seed(0)
-        net = Actor(GroupNet((DIFFERENCE,), g1, NetworkCfg(hidden=(32,)), g1.n_joints))
+        net = Actor(GroupNet((DIFFERENCE,), g1, MLPCfg(hidden=(32,)), g1.n_joints))
         observation = {"difference": torch.zeros(SAMPLES, DIFFERENCE.width(g1))}
         return Distillation(net, cfg, observation, torch.Generator().manual_seed(0), teacher)
 

@@ -11,7 +11,7 @@ pytest.importorskip("torch")
 import torch
 
 from phuma.learning.nets.actor_critic import GroupNet
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from tests.learning.small_nets import JOINTS, OWN, group
 
 PAST, SPEED = replace(group("past", 2), history=4), group("speed", 1)
@@ -19,7 +19,7 @@ PAST, SPEED = replace(group("past", 2), history=4), group("speed", 1)
 
 def net() -> GroupNet:
     torch.manual_seed(0)
-    return GroupNet((OWN, PAST), None, NetworkCfg(hidden=(8,), encoder=(4, 8), estimator=(32,)), JOINTS, (SPEED,))
+    return GroupNet((OWN, PAST), None, MLPCfg(hidden=(8,), encoder=(4, 8), estimator=(32,)), JOINTS, (SPEED,))
 
 
 def seen(count: int, seed: int = 0) -> dict:

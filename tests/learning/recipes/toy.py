@@ -8,7 +8,7 @@ from phuma.learning.env.observation import ObservationGroup
 from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import terminations
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.recipe import CPU, Recipe, Stage, StageCfg
 from tests.learning.recipes.toy_terms import joint_error, joint_tracking
 
@@ -62,8 +62,8 @@ RECIPE = Recipe(
     },
     presets={
         CPU: {
-            "teacher": StageCfg(SMALL, NetworkCfg(hidden=(16,)), PPOCfg(horizon=8)),
-            "student": StageCfg(SMALL, NetworkCfg(hidden=(32,)), DistillationCfg(horizon=8, learning_rate=3e-3)),
+            "teacher": StageCfg(SMALL, MLPCfg(hidden=(16,)), PPOCfg(horizon=8)),
+            "student": StageCfg(SMALL, MLPCfg(hidden=(32,)), DistillationCfg(horizon=8, learning_rate=3e-3)),
         }
     },
 )

@@ -13,13 +13,13 @@ pytest.importorskip("mujoco")
 from phuma.errors import ConfigError, ReadError
 from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.recipe import RunCfg, StageCfg, recipe_named
 from phuma.learning.run.folder import RunFolder, run_info
 from phuma.robots import load_robot
 
 STAGE = "policy"
-SETTINGS = StageCfg(EnvironmentCfg(environments=7), NetworkCfg(hidden=(3, 2)), PPOCfg())
+SETTINGS = StageCfg(EnvironmentCfg(environments=7), MLPCfg(hidden=(3, 2)), PPOCfg())
 CFG = RunCfg("beyondmimic", {STAGE: SETTINGS}, seed=5)
 INFO = run_info(load_robot("g1"), CFG, 12, {"dataset": "here"}, "0.1")
 ARRAYS = {"net.x": np.arange(6, dtype=np.float32).reshape(2, 3), "rng": np.array([2**64 - 1], dtype=np.uint64)}
@@ -57,6 +57,16 @@ def test_settings_that_a_later_version_has_and_this_one_has_not_do_no_harm(run):
     for concern in ("environment", "network", "algorithm"):
         stage_rewritten(run, concern, {"unheard_of": 3})
     assert run.info() == INFO
+
+
+def test_a_network_without_a_name_is_one_of_plain_layers_and_one_of_an_unknown_name_is_damage(run):
+    stage = json.loads(run.description.read_text())["stages"][STAGE]
+    del stage["network"]["name"]
+    rewritten(run, stages={STAGE: stage})
+    assert run.info() == INFO
+    stage_rewritten(run, "network", {"name": "unheard of"})
+    with pytest.raises(ReadError, match="unheard of"):
+        run.info()
 
 
 def test_a_checkpoint_is_read_as_it_was_written_and_the_last_one_counts(run):
@@ -183,9 +193,9 @@ def test_settings_have_to_make_sense(kind, name):
 
 
 def test_there_are_as_many_samples_as_batches_at_least():
-    StageCfg(EnvironmentCfg(environments=2), NetworkCfg(), PPOCfg(horizon=2, minibatches=4))
+    StageCfg(EnvironmentCfg(environments=2), MLPCfg(), PPOCfg(horizon=2, minibatches=4))
     with pytest.raises(ConfigError, match="1 environments are too few for 4 minibatches"):
-        StageCfg(EnvironmentCfg(environments=1), NetworkCfg(), PPOCfg(horizon=2, minibatches=4))
+        StageCfg(EnvironmentCfg(environments=1), MLPCfg(), PPOCfg(horizon=2, minibatches=4))
 
 
 def test_what_is_not_there_is_named_with_what_is():

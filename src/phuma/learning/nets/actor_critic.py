@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from phuma.learning.env.observation import Observation, ObservationGroup
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 from phuma.learning.nets.mlp import mlp
 from phuma.learning.nets.motion_encoder import MotionEncoder
 from phuma.learning.nets.normalizer import Normalizer
@@ -25,7 +25,7 @@ class GroupNet(nn.Module):
         self,
         groups: Sequence[ObservationGroup],
         robot: Robot,
-        cfg: NetworkCfg,
+        cfg: MLPCfg,
         outputs: int,
         estimated: Sequence[ObservationGroup] = (),
     ) -> None:

@@ -16,7 +16,7 @@ from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import rewards, terminations
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg, NetworkCfg
 from phuma.learning.recipes.recipe import CPU, EXPERTS, FINETUNED, PAPER, SCRATCH, Recipe, Stage, StageCfg
 from phuma.robots.robot import Robot
 
@@ -90,6 +90,7 @@ def network(task: Task, robot: Robot, cfg: NetworkCfg) -> ActorCritic:
     """Return an actor and a critic, each with a motion encoder of its own."""
     from phuma.learning.nets.actor_critic import ActorCritic, GroupNet
 
+    assert isinstance(cfg, MLPCfg)
     actor = GroupNet(task.actor, robot, cfg, robot.n_joints, task.estimated)
     critic = GroupNet(task.critic, robot, cfg, 1)
     return ActorCritic(actor, critic, robot.n_joints, cfg.init_std)
@@ -99,6 +100,7 @@ def student_network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
     """Return an actor alone."""
     from phuma.learning.nets.actor_critic import Actor, GroupNet
 
+    assert isinstance(cfg, MLPCfg)
     return Actor(GroupNet(task.actor, robot, cfg, robot.n_joints, task.estimated))
 
 
@@ -140,30 +142,30 @@ RECIPE = Recipe(
         CPU: {
             DISTILLED: StageCfg(
                 EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
-                NetworkCfg(),
+                MLPCfg(),
                 DistillationCfg(),
             ),
             FINETUNED: StageCfg(
                 EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
-                NetworkCfg(init_std=0.1),
+                MLPCfg(init_std=0.1),
                 FinetuningCfg(),
             ),
-            STAGE: StageCfg(EnvironmentCfg(), NetworkCfg(), PPOCfg()),
+            STAGE: StageCfg(EnvironmentCfg(), MLPCfg(), PPOCfg()),
         },
         PAPER: {
             DISTILLED: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
-                NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
+                MLPCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
                 DistillationCfg(horizon=24, batch=8192, memory=2_000_000),
             ),
             FINETUNED: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
-                NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=0.1),
+                MLPCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=0.1),
                 FinetuningCfg(horizon=24, minibatches=4),
             ),
             STAGE: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
-                NetworkCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
+                MLPCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
                 PPOCfg(
                     horizon=24,
                     learning_rate=1e-5,

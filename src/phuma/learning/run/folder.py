@@ -19,7 +19,7 @@ from phuma.io.probe import Probe
 from phuma.learning.algorithms.config import ALGORITHMS
 from phuma.learning.deploy.policy import PolicyInfo, info_from_plain, info_of
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import NETWORKS, MLPCfg
 from phuma.learning.recipes.recipe import RunCfg, StageCfg
 from phuma.learning.run import version_1
 from phuma.robots.robot import Robot
@@ -90,7 +90,7 @@ class RunFolder:
             "stages": {
                 name: {
                     "environment": asdict(own.environment),
-                    "network": asdict(own.network),
+                    "network": {"name": own.network.name, **asdict(own.network)},
                     "algorithm": {"name": own.algorithm.name, **asdict(own.algorithm)},
                     "policy": info.policies[name].as_plain(),
                 }
@@ -174,10 +174,10 @@ def _info(document: Mapping[str, Any]) -> RunInfo:
     """Return the run's description from the values of a `run.json` of this version."""
     stages, policies = {}, {}
     for name, own in document["stages"].items():
-        algorithm = dict(own["algorithm"])
+        network, algorithm = dict(own["network"]), dict(own["algorithm"])
         stages[name] = StageCfg(
             _made(EnvironmentCfg, own["environment"]),
-            _made(NetworkCfg, own["network"]),
+            _made(NETWORKS[network.pop("name", MLPCfg.name)], network),
             _made(ALGORITHMS[algorithm.pop("name")], algorithm),
         )
         policies[name] = info_from_plain(own["policy"])

@@ -9,7 +9,7 @@ from typing import Any
 from phuma.core.rotations import Array
 from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.nets.config import NetworkCfg
+from phuma.learning.nets.config import MLPCfg
 
 CHECKPOINT, STAGE = "checkpoint.npz", "policy"
 RENAMED = (
@@ -28,7 +28,7 @@ def description(document: Mapping[str, Any]) -> dict[str, Any]:
 
     stage = {
         "environment": own(EnvironmentCfg),
-        "network": own(NetworkCfg),
+        "network": own(MLPCfg),
         "algorithm": {"name": PPOCfg.name, **own(PPOCfg)},
         "policy": {**document["policy"], "stage": STAGE},
     }

@@ -200,7 +200,7 @@ def test_select_makes_a_dataset(capsys, fresh, tmp_path):
         "robot = 'g1'", "--min", "fidelity=50,frames=60", "non_skating=50", "--max", "end=4.5", "--out", part,
     )  # fmt: skip
     assert code == 0
-    assert "1 clips of 1 recordings" in out
+    assert "1 clip of 1 recording" in out
     (row,) = rows_on_disk(part)
     assert (row["source"], row["split"], row["robot"], row["frames"]) == ("lab", "test", "g1", 120)
     assert run(capsys, "verify", part)[0] == 0

@@ -88,7 +88,7 @@ def test_json_is_one_object_as_agreed(capsys, dataset, trained):
 def test_for_a_person_there_are_the_table_the_worst_and_the_physics(capsys, dataset, trained):
     code, out, _ = run(capsys, "evaluate", trained, dataset, "--physics-dt", "0.005", "--noise", "1", "--pushes")
     assert code == 0
-    assert "1 motions of the test split, 1 rollouts; physics steps of 5 ms, all collision shapes, noise 1 times" in out
+    assert "1 motion of the test split, 1 rollout; physics steps of 5 ms, all collision shapes, noise 1 times" in out
     assert f"{trained}: beyondmimic for g1 after {STEPS} environment steps" in out
     assert "SR@0.15" in out
     assert re.search(r"The worst:\n.*\nunseen +jump", out)
@@ -123,7 +123,7 @@ def test_a_clip_that_cannot_be_read_is_named_and_the_rest_is_judged(capsys, data
     (damaged / "clips" / "down.npz").write_bytes(b"PK")
     code, out, _ = run(capsys, "evaluate", trained, damaged, "--split", "train")
     assert code == 1
-    assert "1 motions of the train split" in out
+    assert "1 motion of the train split" in out
     assert f"down: cannot be read: {damaged / 'clips' / 'down.npz'}" in out
 
 

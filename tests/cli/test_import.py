@@ -184,7 +184,7 @@ def test_a_robot_that_lies_in_the_air_is_flagged_and_not_kept(capsys, tmp_path, 
         assert row["file"] is None
         assert "no sole ever faces the ground" in row["notes"][-1]
     _, out, _ = run(capsys, "import", tmp_path / "lying.csv", "--out", tmp_path / "d", "--jobs", 1, "--format", "csv")
-    assert "0 of 2 clips of 1 motions imported" in out
+    assert "0 of 2 clips of 1 motion imported" in out
     assert "Rejected: imported/" in out
     assert run(capsys, "verify", tmp_path / "d")[0] == 0
     assert run(capsys, "report", tmp_path / "d")[0] == 0

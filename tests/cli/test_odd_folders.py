@@ -57,7 +57,7 @@ def test_every_command_works_in_a_folder_of_any_name(capsys, tmp_path_factory, t
     assert json.loads(say(capsys, "status", root, "--json"))["clips"] == 1
     assert "no fault" in say(capsys, "verify", root)
     made(out)
-    assert "1 clips" in say(capsys, "select", root, "--where", "robot = 'g1'", "--out", out / "part")
+    assert "1 clip of" in say(capsys, "select", root, "--where", "robot = 'g1'", "--out", out / "part")
     assert "no fault" in say(capsys, "verify", out / "part")
     say(capsys, "report", root)
     assert "stand" in (root / "report.html").read_text()

@@ -126,7 +126,7 @@ def test_a_films_name_cannot_put_anything_into_the_page(done, tmp_path, capsys, 
 def test_where_nothing_is_kept_the_reasons_are_told_and_the_page_shows_the_human(done, tmp_path, capsys, no_network):
     code, said, _ = called(capsys, WALK, "--out", tmp_path / "o", "--camera", "45,30", "--certify", *QUICK)
     assert code == 0
-    assert "1 clips, 0 kept:" in said
+    assert "1 clip, 0 kept:" in said
     assert "rejected: " in said
     assert "--preset paper" in said
     data = data_in(tmp_path / "o" / "page.html")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from phuma.cli.progress import progress_bar
 from phuma.errors import ConfigError
 from phuma.pipelines.files_to_clips import Outcome
 from phuma.runtime.process_pool import map_in_order
@@ -25,11 +25,9 @@ def run_batch(
     note: Callable[[list[Row]], str] | None = None,
 ) -> Outcome:
     """Run `work` on all of `files` in `jobs` processes, with a bar that shows what `note` says of the rows so far."""
-    from tqdm import tqdm
-
     jobs = jobs or ((os.cpu_count() or 1) if len(files) >= WORTH_PROCESSES else 1)
     total = Outcome([], [])
-    with tqdm(total=len(files), unit=unit, disable=None, file=sys.stderr) as bar:
+    with progress_bar(unit, len(files)) as bar:
         for outcome in map_in_order(work, files, jobs):
             total.rows.extend(outcome.rows)
             total.failed.extend(outcome.failed)

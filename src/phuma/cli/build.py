@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from phuma.cli.options import add_options, add_ray_option, command_parser, from_options
+from phuma.cli.progress import progress_bar
 from phuma.cli.table import harmless
+from phuma.core.words import count_of
 from phuma.curation import CurateCfg
 from phuma.dataset.builder import Progress, Runner
 from phuma.dataset.dataset import Dataset
@@ -96,11 +98,9 @@ class Bar:
         return self
 
     def __call__(self, now: Progress) -> None:
-        from tqdm import tqdm
-
         if self._bar is None:
             self._first = now
-            self._bar = tqdm(total=now.total, initial=now.done, unit="recording", disable=None, file=sys.stderr)
+            self._bar = progress_bar("recording", now.total, now.done)
             return
         rate = (now.clips - self._first.clips) / max(time.monotonic() - self._began, 1e-9)
         share = f", {100 * now.kept / now.clips:.0f} % kept" if now.clips else ""
@@ -117,11 +117,11 @@ def summary(result: Description, out: Path) -> str:
     counts = result.counts
     share = f" ({100 * counts['kept'] / counts['clips']:.0f} %)" if counts["clips"] else ""
     lines = [
-        f"{counts['recordings']} recordings, {counts['clips']} clips, {counts['kept']} kept{share}, for "
-        f"{', '.join(result.robots)}"
+        f"{count_of(counts['recordings'], 'recording')}, {count_of(counts['clips'], 'clip')}, {counts['kept']} "
+        f"kept{share}, for {', '.join(result.robots)}"
     ]
     if result.failed:
-        lines.append(f"{len(result.failed)} recordings could not be used:")
+        lines.append(f"{count_of(len(result.failed), 'recording')} could not be used:")
         lines += [harmless(f"  {f['recording']}: {f['reason']}") for f in result.failed[:20]]
         lines += (
             [f"  ... and {len(result.failed) - 20} more, all in {out / 'dataset.json'}"]

@@ -8,16 +8,17 @@ is, flagged are those of which somebody should know more. A metric that a clip d
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.cli.progress import progress_bar
 from phuma.cli.scores import flag_counts, unknown_lines
 from phuma.cli.table import number
 from phuma.core.clip import Clip
 from phuma.core.robot_metrics import COMPARED, FIVE, LEAP
+from phuma.core.words import count_of
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.pipelines.files_to_clips import all_kept_clips, check_reading
@@ -71,10 +72,8 @@ def main(argv: Sequence[str]) -> int:
 
 def compare(clips: Sequence[Clip], robot: Robot, methods: Sequence[str]) -> list[dict[str, Any]]:
     """Return one row of metrics per method."""
-    from tqdm import tqdm
-
     rows = []
-    with tqdm(total=len(clips) * len(methods), unit="solve", disable=None, file=sys.stderr) as bar:
+    with progress_bar("solve", len(clips) * len(methods)) as bar:
         for method in methods:
             retarget(clips[0], robot, method)  # compiles, and fills the caches
             reports, seconds = [], 0.0
@@ -107,7 +106,7 @@ def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
     lines."""
     names = ["method", *FIVE, "cpu_s/clip", *COMPARED, *COUNTED]
     halves = [name.split("_", 1) if "_" in name else ["", name] for name in names]
-    lines = [f"{clips} clips on {robot}, percent"]
+    lines = [f"{count_of(clips, 'clip')} on {robot}, percent"]
     lines += ["".join(_cell(i, half[k].replace("_", " ")) for i, half in enumerate(halves)) for k in range(2)]
     for row in rows:
         shown = [number(row[n]) for n in FIVE], [number(row[n]) for n in COMPARED], [str(row[n]) for n in COUNTED]

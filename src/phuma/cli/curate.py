@@ -20,6 +20,7 @@ from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.core.clip import Clip
 from phuma.core.curation_metrics import CURATION_METRICS
+from phuma.core.words import count_of
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
@@ -148,13 +149,16 @@ def summary(result: dict[str, Any], out: Path) -> str:
     minutes = sum(c["end"] - c["start"] for c in kept) / 60
     share = f" ({100 * len(kept) / len(clips):.0f} %)" if clips else ""
     recordings = len({c["source"] for c in clips})
-    lines = [f"{recordings} recordings, {len(clips)} clips, {len(kept)} kept{share}, {minutes:.1f} minutes"]
+    lines = [
+        f"{count_of(recordings, 'recording')}, {count_of(len(clips), 'clip')}, {len(kept)} kept{share}, "
+        f"{minutes:.1f} minutes"
+    ]
     if guessed := len({c["source"] for c in clips for note in c["notes"] if " Hz assumed" in note}):
         lines.append(f"Warning: the frame rate of {guessed} of them is assumed; give the true one with --fps")
     why = Counter(reason.partition(":")[0] for c in clips for reason in c["reasons"])
     lines += [f"  {n:5} failed {name} ({CURATION_METRICS[name].label})" for name, n in why.most_common()]
     if failed:
-        lines.append(f"{len(failed)} files could not be used:")
+        lines.append(f"{count_of(len(failed), 'file')} could not be used:")
         lines += [f"  {f['source']}: {f['reason']}" for f in failed[:20]]
         lines += [f"  ... and {len(failed) - 20} more, all in {out / RESULT}"] if len(failed) > 20 else []
     lines.append(

@@ -9,6 +9,7 @@ from typing import Any
 from phuma.body.smplx import load_smplx
 from phuma.cli.table import cell, number
 from phuma.core.rollout import Rollout
+from phuma.core.words import count_of
 from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.formats.rollout_file import load_rollout
@@ -117,8 +118,8 @@ def _run(data: dict[str, Any]) -> Lines:
     for name, stage in run["stages"].items():
         environment = stage["environment"]
         lines.append(
-            f"  {name:8} {run['motions']} motions in {environment['environments']} environments at a time, seed "
-            f"{run['seed']}, {'with' if environment['randomize'] else 'without'} randomization"
+            f"  {name:8} {count_of(run['motions'], 'motion')} in {environment['environments']} environments at a time, "
+            f"seed {run['seed']}, {'with' if environment['randomize'] else 'without'} randomization"
         )
     return lines
 
@@ -155,7 +156,7 @@ def _curation(data: dict[str, Any]) -> Lines:
     reasons = sorted({reason.split()[0] for c in data["clips"] for reason in c["reasons"]})
     return [
         f"  format   result of `phuma curate` {data['phuma']}",
-        f"  clips    {len(data['clips'])}, {kept} kept, {len(data['failed'])} files could not be used",
+        f"  clips    {len(data['clips'])}, {kept} kept, {count_of(len(data['failed']), 'file')} could not be used",
         f"  rejected by {', '.join(reasons) or 'nothing'}",
     ]
 
@@ -189,7 +190,7 @@ def _retarget(data: dict[str, Any]) -> Lines:
     return [
         f"  format   result of `phuma retarget` {data['phuma']}",
         f"  motions  {len(data['motions'])} on {data['robot']} by {data['method']}",
-        f"  failed   {len(data['failed'])} files",
+        f"  failed   {count_of(len(data['failed']), 'file')}",
     ]
 
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from phuma.cli.options import command_parser
+from phuma.cli.progress import with_progress
 from phuma.cli.table import aligned, harmless
 from phuma.cli.train import reading_bar
 from phuma.cli.training_notes import described
 from phuma.core.rollout import Rollout
+from phuma.core.words import count_of
 from phuma.errors import ConfigError
 from phuma.evaluation import table, worst
 from phuma.formats.rollout_file import save_rollout
@@ -143,11 +144,9 @@ def check_range(args: argparse.Namespace, name: str, least: float, most: float) 
 
 def rollouts_with_bar(policy: Any, library: MotionLibrary, args: argparse.Namespace) -> Iterable[Rollout]:
     """Yield rollouts as they are made, with a progress bar."""
-    from tqdm import tqdm
-
     rollouts = try_out(policy, library, args.physics_dt, args.noise, args.pushes, args.episodes, args.seed)
     total = len(library) * args.episodes
-    return tqdm(rollouts, total=total, unit="rollout", disable=None, file=sys.stderr, leave=False)
+    return with_progress(rollouts, "rollout", total)
 
 
 def physics(info: PolicyInfo, args: argparse.Namespace) -> dict[str, Any]:
@@ -181,8 +180,8 @@ def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Names
     out = [
         f"{args.policy}: {document['policy']['algo']} for {document['policy']['robot']} after "
         f"{document['policy']['steps']:,} environment steps",
-        f"{total['motions']} motions of {split}, {total['rollouts']} rollouts; physics steps of {how['step_ms']:g} ms, "
-        f"all collision shapes, {', '.join(noises) or 'no noise, no pushes'}",
+        f"{count_of(total['motions'], 'motion')} of {split}, {count_of(total['rollouts'], 'rollout')}; "
+        f"physics steps of {how['step_ms']:g} ms, all collision shapes, {', '.join(noises) or 'no noise, no pushes'}",
         *(described(library)[1:]),
         "",
         aligned(*table(document)),

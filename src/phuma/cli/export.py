@@ -17,6 +17,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.options import command_parser
+from phuma.cli.progress import progress_bar
 from phuma.dataset.exchange import FORMATS, WRITTEN, format_named
 from phuma.dataset.export import (
     RESULT,
@@ -90,8 +91,6 @@ def chosen_layouts(words: Sequence[str]) -> list[str]:
 
 def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs: int | None = None) -> dict[str, Any]:
     """Write everything that is chosen into `out`; return what export.json holds."""
-    from tqdm import tqdm
-
     models = choice.models()
     items = find_items(source, choice, out)
     for name in other_models(source, {name: robot_identity(load_robot(spec)) for name, spec in models.items()}):
@@ -101,7 +100,7 @@ def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs
     rows: list[dict[str, Any]] = []
     failed: list[dict[str, str]] = []
     work = partial(export_item, out=out, layout=layout, models=models, only=bool(choice.robots))
-    with tqdm(total=len(items), unit="file", desc=layout, disable=None, file=sys.stderr) as bar:
+    with progress_bar("file", len(items), title=layout) as bar:
         for outcome in map_in_order(work, items, jobs):
             rows += [outcome.row] if outcome.row else []
             failed += [outcome.failed] if outcome.failed else []

@@ -17,6 +17,7 @@ from phuma.cli.build import Bar
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.scores import flag_counts, score_lines
 from phuma.core.robot_metrics import ROBOT, SAMPLES
+from phuma.core.words import count_of
 from phuma.pipelines.build_dataset import WorkCfg
 from phuma.pipelines.import_motions import ImportCfg, Imported, import_motions
 from phuma.retargeting.measure import combine
@@ -68,7 +69,7 @@ def summary(result: dict[str, Any], out: Path) -> str:
     kept, rejected = [m for m in motions if m["kept"]], [m for m in motions if not m["kept"]]
     recordings = len({m["recording"] for m in motions})
     lines = [
-        f"{len(kept)} of {len(motions)} clips of {recordings} motions imported into {out}, which now holds "
+        f"{len(kept)} of {len(motions)} clips of {count_of(recordings, 'motion')} imported into {out}, which now holds "
         f"{result['counts']['kept']}"
     ]
     if kept:

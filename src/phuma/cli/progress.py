@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, TypeVar
+
+from phuma.core.words import count_of
+
+T = TypeVar("T")
 
 LINE_EVERY = 10.0
 """Seconds between lines through a pipe"""
 
 
 def progress_bar(unit: str, total: int | None = None, done: int = 0, title: str | None = None) -> Any:
-    """Return a bar with `update(count)`, the number `n` that is done, and `close()`."""
+    """Return a bar with `update(count)`, the number `n` that is done, `total`, `set_postfix_str(note)`,
+    `clear()` before something else is printed, and `close()`, which a `with` does."""
     if not sys.stderr.isatty():
         return Lines(unit, total, done, title)
     from tqdm import tqdm
@@ -19,11 +25,22 @@ def progress_bar(unit: str, total: int | None = None, done: int = 0, title: str 
     return tqdm(total=total, initial=done, unit=unit, desc=title, file=sys.stderr)
 
 
+def with_progress(items: Iterable[T], unit: str, total: int | None = None, title: str | None = None) -> Iterator[T]:
+    """Yield items with a bar; their number is `total` where they do not say it."""
+    if total is None and isinstance(items, Collection):
+        total = len(items)
+    with progress_bar(unit, total, title=title) as bar:
+        for item in items:
+            yield item
+            bar.update(1)
+
+
 class Lines:
     """Progress as lines, for logs: the first after a while, so that what is quick says nothing."""
 
     def __init__(self, unit: str, total: int | None, done: int, title: str | None) -> None:
         self.unit, self.total, self.n, self.title = unit, total, done, title
+        self._note = ""
         self._began = self._told = time.monotonic()
 
     def __enter__(self) -> Lines:
@@ -32,15 +49,23 @@ class Lines:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def set_postfix_str(self, note: str, refresh: bool = False) -> None:
+        """Set what the next line says besides."""
+        self._note = f", {note}" if note else ""
+
     def update(self, count: int = 1) -> None:
         """Note that more is done."""
         self.n += count
         if (now := time.monotonic()) - self._told >= LINE_EVERY:
             self._told = now
             title = f"{self.title}: " if self.title else ""
-            whole = "" if self.total is None else f" of {self.total}"
-            seconds = now - self._began
-            print(f"{title}{self.n}{whole} {self.unit}s, {seconds:.0f} s", file=sys.stderr, flush=True)
+            done = (
+                count_of(self.n, self.unit) if self.total is None else f"{self.n} of {count_of(self.total, self.unit)}"
+            )
+            print(f"{title}{done}, {now - self._began:.0f} s{self._note}", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Make room for what is printed; lines are in nobody's way."""
 
     def close(self) -> None:
         """End; there is nothing to clear away."""

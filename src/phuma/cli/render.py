@@ -8,12 +8,12 @@ drawn with its real shapes where the package example-robot-data is installed.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.cli.progress import progress_bar
 from phuma.errors import ConfigError
 from phuma.pipelines.performed import certified_performers
 from phuma.pipelines.recorded_tracks import strip_plots
@@ -91,9 +91,7 @@ def film_performers(
     """Write a film of performers side by side, at the frame rate of the first one, above what was recorded of them."""
     motions = [p.motion.resampled(performers[0].motion.fps) for p in performers]
 
-    from tqdm import tqdm
-
-    with tqdm(total=pictures_in(args.out, motions), unit="picture", disable=None, file=sys.stderr) as bar:
+    with progress_bar("picture", pictures_in(args.out, motions)) as bar:
         robots = [p.robot for p in performers]
         film(
             args.out,

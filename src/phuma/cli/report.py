@@ -13,6 +13,7 @@ from pathlib import Path
 
 from phuma.cli.options import command_parser
 from phuma.core.dataset_summary import Summary
+from phuma.core.words import count_of
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.errors import ConfigError, PhumaError
 from phuma.io.atomic import write_atomic
@@ -96,7 +97,7 @@ def key_figures(summary: Summary) -> list[str]:
     """Return a few lines: clips kept, the filter that rejects most, the weakest metric, and each robot's flags."""
     total = summary.total
     share = f" ({100 * total.passed / total.considered:.0f} % of {total.considered:,})" if total.considered else ""
-    lines = [f"  kept      {total.kept:,} clips{share}, {total.hours:.2f} hours"]
+    lines = [f"  kept      {count_of(total.kept, 'clip')}{share}, {total.hours:.2f} hours"]
     if hardest := max(summary.filters, key=lambda f: f.rejects, default=None):
         lines.append(
             f"  filters   {hardest.metric.label} rejects most: {hardest.rejects:,} of {summary.judged:,} clips"

@@ -17,6 +17,7 @@ from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.scores import score_lines
+from phuma.core.words import count_of
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import save_robot_motion
@@ -125,7 +126,7 @@ def summary(result: dict[str, Any], out: Path) -> str:
     rows, failed = result["motions"], result["failed"]
     lines = []
     if rows:
-        lines.append(f"{len(rows)} motions on {result['robot']} by {result['method']}:")
+        lines.append(f"{count_of(len(rows), 'motion')} on {result['robot']} by {result['method']}:")
         lines += score_lines([r["metrics"] for r in rows], [r["flags"] for r in rows])
     for r in [r for r in rows if r["warnings"]][:10]:
         lines.append(f"Curation would reject {r['source']}: {'; '.join(r['warnings'])}")

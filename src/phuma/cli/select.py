@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 
 from phuma.cli.options import command_parser, split_values
+from phuma.cli.progress import progress_bar
+from phuma.core.words import count_of
 from phuma.dataset.category import GROUPS, TYPES
 from phuma.dataset.describe import Description
 from phuma.dataset.select import NUMBERS, SelectCfg, select
@@ -55,7 +56,8 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     made = select_with_bar(args.dataset, args.out, cfg)
     counts, out = made.counts, shlex.quote(str(args.out))
-    said = f"{counts['clips']} clips of {counts['recordings']} recordings in {out}. Its status: phuma status {out}"
+    found = f"{count_of(counts['clips'], 'clip')} of {count_of(counts['recordings'], 'recording')}"
+    said = f"{found} in {out}. Its status: phuma status {out}"
     print(json.dumps(dict(counts)) if args.json else said)
     return 0
 
@@ -78,9 +80,7 @@ def limits(option: str, words: Sequence[str]) -> dict[str, float]:
 
 def select_with_bar(root: Path, out: Path, cfg: SelectCfg) -> Description:
     """Select with a progress bar; return the new dataset's description."""
-    from tqdm import tqdm
-
-    with tqdm(unit="clip", disable=None, file=sys.stderr) as bar:
+    with progress_bar("clip") as bar:
 
         def progress(done: int, total: int) -> None:
             bar.total = total

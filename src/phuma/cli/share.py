@@ -5,11 +5,11 @@ Takes a robot's motion (a clip of a dataset too), a human's clip, or a recording
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.cli.progress import progress_bar
 from phuma.errors import ConfigError
 from phuma.pipelines.scene_building import MOST, performers_of, pieces_of, show_of
 from phuma.retargeting import METHODS
@@ -43,9 +43,7 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError(f"{len(robots)} robots by {len(methods)} methods; at most {MOST} on one page")
     show = show_of(pieces[0], performers_of(pieces[0], robots, methods))
 
-    from tqdm import tqdm
-
-    with tqdm(total=len(show), unit="frame", disable=None, file=sys.stderr) as bar:
+    with progress_bar("frame", len(show)) as bar:
         share(args.out, show, args.layout, bar.update)
     print(f"{args.out} ({args.out.stat().st_size / 1e6:.1f} MB)")
     return 0

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from phuma.cli.options import command_parser
 from phuma.cli.table import aligned, harmless
+from phuma.core.words import count_of
 from phuma.dataset.status import Status, Tally, status
 
 SHOWN = 20
@@ -33,7 +34,7 @@ def lines(found: Status, root: Path) -> list[str]:
     out = [
         f"{harmless(str(root))}: {state(found)}",
         f"{found.recordings}{of} recordings done, {len(found.failed)} of them could not be used; "
-        f"{found.total.clips} clips{kept}",
+        f"{count_of(found.total.clips, 'clip')}{kept}",
     ]
     if found.tried:
         kept_clips = sum(tally.kept for tally in found.robots.values())

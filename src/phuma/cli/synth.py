@@ -13,6 +13,7 @@ from pathlib import Path
 from phuma.body import OpenShape
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.core.human_motion import HumanMotion
+from phuma.core.words import count_of
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
 from phuma.sources import amass_smplx
@@ -52,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     args = parser.parse_args(argv)
     cfg = from_options(SynthCfg, args)
     files = write_motions(args.out, split_values(args.type, KINDS, "type"), cfg, args.fault)
-    print(f"{len(files)} motions in {args.out}. Curate them: phuma curate {args.out} --out curated")
+    print(f"{count_of(len(files), 'motion')} in {args.out}. Curate them: phuma curate {args.out} --out curated")
     return 0
 
 

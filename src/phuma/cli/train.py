@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from typing import Any
 
 from phuma.cli.certify import Bar, limited_runner
 from phuma.cli.options import add_ray_option, command_parser
+from phuma.cli.progress import with_progress
 from phuma.cli.table import harmless
 from phuma.cli.training_notes import SHOWN, advice, described, next_steps, penalty_notes, resume_line, start_lines
 from phuma.cli.training_table import Table, clock, stopping
@@ -44,7 +44,7 @@ from phuma.sim.feedforward import BASES, CERTIFIED
 
 MINUTES = 30.0
 """The minutes of training where neither --minutes nor --steps is given; of experts' few clips fewer."""
-FEW = (1.0, 0.15)
+FEW = (2.0, 0.2)
 """Minutes of distillation in any case, and those that each clip adds"""
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
@@ -288,6 +288,4 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
 
 def reading_bar(entries: list) -> Iterator:
     """Yield entries with a progress bar."""
-    from tqdm import tqdm
-
-    return iter(tqdm(entries, unit="clip", desc="reading", disable=None, file=sys.stderr, leave=False))
+    return with_progress(entries, "clip", title="reading")

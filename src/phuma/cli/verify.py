@@ -7,7 +7,6 @@ none, else with 1.
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -15,6 +14,7 @@ from itertools import chain
 from pathlib import Path
 
 from phuma.cli.options import command_parser
+from phuma.cli.progress import progress_bar
 from phuma.cli.table import harmless
 from phuma.dataset.describe import ROBOT_FILES, load_description
 from phuma.dataset.faults import Fault
@@ -76,9 +76,7 @@ def changed_robots(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:
 
 def with_bar(root: Path, robots: dict[str, Robot]) -> Iterator[Fault]:
     """Yield all faults, with a progress bar."""
-    from tqdm import tqdm
-
-    with tqdm(unit="clip", disable=None, file=sys.stderr) as bar:
+    with progress_bar("clip") as bar:
 
         def progress(done: int, total: int) -> None:
             bar.total = total

@@ -27,6 +27,7 @@ from phuma.cli.progress import progress_bar
 from phuma.cli.retarget import RetargetCfg
 from phuma.cli.scores import score_lines
 from phuma.cli.table import harmless
+from phuma.core.words import count_of
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
@@ -197,7 +198,7 @@ def film_line(film: FilmMotions, path: Path, fast: float | None) -> str:
     width, height = landmarks.size
     return (
         f"{path.name}: {len(landmarks)} frames at {landmarks.fps:.4g} Hz, {len(landmarks) / landmarks.fps:.1f} s, "
-        f"{width} x {height}; {how}; {info.people} {'person' if info.people == 1 else 'people'}; "
+        f"{width} x {height}; {how}; {count_of(info.people, 'person', 'people')}; "
         f"{100 * used:.0f} % can be used"
     )
 
@@ -209,13 +210,13 @@ def report(video: Video, method: str) -> list[str]:
     if len(video.findings) > SHOWN:
         lines.append(f"  ... and {len(video.findings) - SHOWN} more")
     clips, kept = video.clips, len(video.kept)
-    lines.append(f"{len(clips)} clips, {kept} kept:")
+    lines.append(f"{count_of(len(clips), 'clip')}, {kept} kept:")
     for clip in clips:
         verdict = "kept" if clip.verdict.kept else f"rejected: {'; '.join(clip.verdict.reasons)}"
         lines.append(f"  {clip.start:.1f} to {clip.end:.1f} s  {verdict}")
     if video.motions:
         reports = [motion.report for motion in video.motions]
-        lines.append(f"{len(video.motions)} motions on {video.robot.name} by {method}:")
+        lines.append(f"{count_of(len(video.motions), 'motion')} on {video.robot.name} by {method}:")
         lines += score_lines([r["metrics"] for r in reports], [r["flags"] for r in reports])
     return lines
 

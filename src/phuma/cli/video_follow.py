@@ -19,6 +19,7 @@ from phuma.cli.train import ALGO, FEW, MINUTES
 from phuma.cli.training_table import Table, stopping
 from phuma.control.bundle import strands_of
 from phuma.core.rollout import Rollout
+from phuma.core.words import count_of
 from phuma.dataset.category import categorise
 from phuma.errors import PhumaError, missing_extra
 from phuma.evaluation import table
@@ -141,7 +142,7 @@ def distil(library: MotionLibrary, out: Path, minutes: float | None) -> None:
     from phuma.pipelines.train_policy import Budget, train_policy  # slow to import
 
     minutes = minutes or min(MINUTES, FEW[0] + FEW[1] * len(library))
-    print(f"Distilling a policy for {len(library)} clips: {minutes:g} minutes", flush=True)
+    print(f"Distilling a policy for {count_of(len(library), 'clip')}: {minutes:g} minutes", flush=True)
     cfg = recipe_named(ALGO).settings(CPU, 0, EXPERTS)
     with stopping() as stopped:
         train_policy(library, out, cfg, Budget(minutes=minutes), {"film": True}, "cpu", lambda: bool(stopped), Table())

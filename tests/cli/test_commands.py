@@ -38,7 +38,7 @@ def test_every_command_explains_itself_and_every_option_has_a_text(capsys, comma
 def test_an_unknown_command_lists_the_known_ones(capsys):
     code, _, err = run(capsys, "currate")
     assert code == 2
-    assert "unknown command 'currate'; there are: demo, curate" in err
+    assert "unknown command 'currate', did you mean 'curate'?; there are: demo, curate" in err
 
 
 def test_synth_writes_what_curate_reads_with_the_truth_beside(capsys, tmp_path):

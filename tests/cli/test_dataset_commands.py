@@ -73,7 +73,7 @@ def test_verify_ends_with_0_without_and_with_1_with_a_fault(capsys, fresh, tmp_p
 def test_verify_refuses_a_robot_that_the_dataset_is_not_for(capsys, fresh, tmp_path):
     code, _, err = run(capsys, "verify", fresh, "--robot", tmp_path / "none")
     assert code == 2
-    assert "there is no robot" in err
+    assert "unknown robot" in err
 
 
 def test_verify_notes_a_robot_whose_files_have_changed(capsys, fresh, tmp_path):

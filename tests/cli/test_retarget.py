@@ -173,3 +173,25 @@ def test_wrong_names_list_the_right_ones(capsys, tmp_path, recording, args, says
     code, _, err = run(capsys, "retarget", recording, "--out", tmp_path, *args)
     assert code == 2
     assert says in err
+
+
+def test_a_second_run_adds_to_what_is_listed_and_tells_what_it_replaces(capsys, tmp_path, recording):
+    out, again = tmp_path / "o", tmp_path / "again.bvh"
+    again.write_bytes(recording.read_bytes())
+    for file in (recording, again):
+        assert main(["retarget", str(file), "--method", "ik", "--out", str(out)]) == 0
+    listed = [row["file"] for row in json.loads((out / "retarget.json").read_text())["motions"]]
+    assert listed == ["again.npz", "walk.npz"]
+    assert "Replaced" not in capsys.readouterr().out
+    (out / "again.npz").unlink()
+    assert main(["retarget", str(recording), "--method", "IK", "--robot", "unitree_g1", "--out", str(out)]) == 0
+    assert f"Replaced in {out}: walk.npz" in capsys.readouterr().out
+    (row,) = json.loads((out / "retarget.json").read_text())["motions"]
+    assert (row["robot"], row["method"]) == ("g1", "ik")
+
+
+def test_where_nothing_can_be_retargeted_nothing_is_written(capsys, tmp_path):
+    (tmp_path / "bad.bvh").write_text("HIERARCHY")
+    assert main(["retarget", str(tmp_path / "bad.bvh"), "--out", str(tmp_path / "o")]) == 1
+    assert "No motion was made, and nothing was written" in capsys.readouterr().out
+    assert not (tmp_path / "o").exists()

@@ -180,7 +180,7 @@ def test_the_model_has_no_floor(robot):
 
 
 def test_an_unknown_robot_lists_the_known_ones():
-    with pytest.raises(ConfigError, match=r"no robot 'atlas'; built in are g1, h1_2, or give a folder"):
+    with pytest.raises(ConfigError, match=r"unknown robot 'atlas'; there are: g1, h1_2, or give a folder"):
         load_robot("atlas")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from phuma import __version__
+from phuma.core.names import did_you_mean
 from phuma.errors import ConfigError, MissingExtraError, PhumaError, lack_of, missing_extra
 
 # Modules are imported when their command runs: help has to be quick.
@@ -64,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.print_help()
         return 2 if words else 0
     if args.command not in COMMANDS:
-        print(f"phuma: unknown command {args.command!r}; there are: {', '.join(COMMANDS)}", file=sys.stderr)
+        near = did_you_mean(args.command, COMMANDS)
+        print(f"phuma: unknown command {args.command!r}{near}; there are: {', '.join(COMMANDS)}", file=sys.stderr)
         return 2
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # names of files may hold what a terminal cannot show

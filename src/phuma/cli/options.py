@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_type_hints
 
+from phuma.core.names import known_name
 from phuma.errors import ConfigError
 
 Cfg = TypeVar("Cfg")
@@ -76,10 +77,7 @@ def split_values(words: Sequence[str], valid: Sequence[str], what: str) -> list[
     values = [v for word in words for v in word.split(",") if v]
     if not values:
         raise ConfigError(f"no {what} given; there are: {', '.join(valid)}")
-    for value in values:
-        if value not in valid:
-            raise ConfigError(f"unknown {what} {value!r}; there are: {', '.join(valid)}")
-    return values
+    return [known_name(value, valid, what) for value in values]
 
 
 def add_ray_option(parser: argparse.ArgumentParser, work: str) -> None:

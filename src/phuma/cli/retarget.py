@@ -1,7 +1,7 @@
 """Put motion on a robot: curated clips, or recordings directly.
 
 A recording is taken whole and uncut, with a warning that lists why curation would reject it. Each motion becomes one
-.npz below DIR, with its metrics inside; DIR/retarget.json lists them all.
+.npz below DIR, with its metrics inside; DIR/retarget.json lists them all, those of earlier runs too.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from phuma.cli.options import add_options, command_parser, from_options
 from phuma.cli.scores import score_lines
 from phuma.core.words import count_of
 from phuma.curation import CurateCfg
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, ReadError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
+from phuma.io.json_file import read_json
 from phuma.io.names import mistakable, part_name
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, whole_clips
 from phuma.pipelines.retarget import check_within, retarget
@@ -48,7 +49,7 @@ class RetargetCfg:
 
     def __post_init__(self) -> None:
         check_jobs(self.jobs)
-        check_within(self.within, self.method)
+        object.__setattr__(self, "method", check_within(self.within, self.method))
 
 
 def main(argv: Sequence[str]) -> int:
@@ -75,7 +76,8 @@ def main(argv: Sequence[str]) -> int:
 def retarget_sources(
     sources: Sequence[str], out: Path, cfg: RetargetCfg, read_cfg: ReadCfg, curate_cfg: CurateCfg | None = None
 ) -> dict[str, Any]:
-    """Retarget everything below `sources` into `out`; return what retarget.json holds."""
+    """Retarget everything below `sources` into `out`; return what came of it, which retarget.json then holds beside
+    what it held. Where nothing came of it, nothing is written."""
     cached_robot(cfg.robot)  # a fault of the robot is reported once, not once per file
     check_reading(read_cfg)
     files = find_recordings(sources, leave_out=out)
@@ -90,9 +92,22 @@ def retarget_sources(
         "within": cfg.within,
         "contacts": curate_cfg.estimator, "mend": curate_cfg.mends, "motions": rows, "failed": failed,
     }  # fmt: skip
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
+    if rows:
+        held = result | {"motions": sorted([*rows, *earlier(out, rows)], key=lambda row: row["file"])}
+        write_atomic(out / RESULT, lambda f: f.write(json.dumps(held, indent=1).encode()))
     return result
+
+
+def earlier(out: Path, rows: Sequence[Row]) -> list[Row]:
+    """Return the rows of the earlier runs in `out` whose motions are still there and are not replaced by `rows`."""
+    if not (out / RESULT).exists():
+        return []
+    try:
+        before = read_json(out / RESULT)["motions"]
+        replaced = {row["file"] for row in rows}
+        return [row for row in before if row["file"] not in replaced and (out / row["file"]).is_file()]
+    except (ValueError, KeyError, TypeError, OSError, ReadError):
+        return []  # it is not ours, or damaged: the motions themselves hold all that it says
 
 
 def retarget_file(
@@ -109,8 +124,10 @@ def retarget_file(
             name = part_name(file.name, person, others) if len(clips) > 1 else file.name
             path = out / f"{name}.npz"
             path.parent.mkdir(parents=True, exist_ok=True)
+            replaced = path.exists()
             save_robot_motion(path, motion)
             rows.append({
+                "robot": robot.name, "method": cfg.method, "replaced": replaced,
                 "source": motion.provenance.source, "start": clip.start, "end": clip.end,
                 "file": path.relative_to(out).as_posix(), "warnings": list(clip.verdict.reasons),
                 "flags": motion.report["flags"], "metrics": motion.report["metrics"],
@@ -133,5 +150,10 @@ def summary(result: dict[str, Any], out: Path) -> str:
     for r in [r for r in rows if r["flags"]][:10]:
         lines.append(f"Warning for {r['file']}: {'; '.join(r['flags'])}")
     lines += [f"Not usable: {f['source']}: {f['reason']}" for f in failed[:20]]
-    lines.append(f"Motions are in {out}, with all metrics in {out / RESULT}")
+    if replaced := [r["file"] for r in rows if r["replaced"]]:
+        lines.append(f"Replaced in {out}: {', '.join(replaced[:5])}{' and others' if len(replaced) > 5 else ''}")
+    if rows:
+        lines.append(f"Motions are in {out}, with all metrics in {out / RESULT}")
+    else:
+        lines.append("No motion was made, and nothing was written")
     return "\n".join(lines)

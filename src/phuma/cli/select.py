@@ -15,6 +15,7 @@ from pathlib import Path
 
 from phuma.cli.options import command_parser, split_values
 from phuma.cli.progress import progress_bar
+from phuma.core.names import did_you_mean
 from phuma.core.words import count_of
 from phuma.dataset.category import GROUPS, TYPES
 from phuma.dataset.describe import Description
@@ -68,7 +69,8 @@ def limits(option: str, words: Sequence[str]) -> dict[str, float]:
     for word in (w for given in words for w in given.split(",") if w):
         name, _, value = word.partition("=")
         if name not in NUMBERS:
-            raise ConfigError(f"{option} {word}: there is no metric {name!r}; there are: {', '.join(NUMBERS)}")
+            near = did_you_mean(name, NUMBERS)
+            raise ConfigError(f"{option} {word}: there is no metric {name!r}{near}; there are: {', '.join(NUMBERS)}")
         try:
             out[name] = float(value)
         except ValueError:

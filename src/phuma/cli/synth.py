@@ -13,6 +13,7 @@ from pathlib import Path
 from phuma.body import OpenShape
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.core.human_motion import HumanMotion
+from phuma.core.names import did_you_mean
 from phuma.core.words import count_of
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
@@ -95,7 +96,7 @@ def parse_fault(text: str) -> tuple[str, float]:
     """Return `float:10` as ("float", 10.0)."""
     name, _, strength = text.partition(":")
     if name not in FAULTS:
-        raise ConfigError(f"unknown fault {name!r}; there are: {', '.join(FAULTS)}")
+        raise ConfigError(f"unknown fault {name!r}{did_you_mean(name, FAULTS)}; there are: {', '.join(FAULTS)}")
     try:
         return name, float(strength)
     except ValueError:

@@ -44,7 +44,7 @@ from phuma.sim.feedforward import BASES, CERTIFIED
 
 MINUTES = 30.0
 """The minutes of training where neither --minutes nor --steps is given; of experts' few clips fewer."""
-FEW = (2.0, 0.2)
+FEW = (3.0, 0.2)
 """Minutes of distillation in any case, and those that each clip adds"""
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes

@@ -13,6 +13,7 @@ from phuma.contacts.stance import contacts_that_stand
 from phuma.core.curation_metrics import DYNAMIC, MENDING, PAPER
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.metric import Metric
+from phuma.core.names import known_name
 from phuma.errors import ConfigError
 
 PRESETS: Mapping[str, tuple[Metric, ...]] = {"paper": PAPER, "dynamic": DYNAMIC}
@@ -61,10 +62,9 @@ class CurateCfg:
     """Length in seconds of the shortest last piece that is still a clip"""
 
     def __post_init__(self) -> None:
-        if self.preset not in PRESETS:
-            raise ConfigError(f"unknown preset {self.preset!r}; there are: {', '.join(PRESETS)}")
-        if self.contacts is not None and self.contacts not in CONTACTS:
-            raise ConfigError(f"unknown contacts {self.contacts!r}; there are: {', '.join(CONTACTS)}")
+        object.__setattr__(self, "preset", known_name(self.preset, PRESETS, "preset"))
+        if self.contacts is not None:
+            object.__setattr__(self, "contacts", known_name(self.contacts, CONTACTS, "contacts"))
         if self.ground is not None and not isfinite(self.ground):
             raise ConfigError(f"the ground cannot be at {self.ground}; expected metres")
         if not 5 <= self.rate <= 1000:

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from phuma.core.metric import Metric
+from phuma.core.names import did_you_mean
 from phuma.dataset.category import TYPES
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import METRICS, ask
@@ -180,4 +181,5 @@ def _in_order(present: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
 
 def _one_of(what: str, value: str | None, valid: Any) -> None:
     if value and value not in valid:
-        raise ConfigError(f"unknown {what} {value!r}; there are: {', '.join(valid) or 'none'}")
+        near = did_you_mean(value, valid)
+        raise ConfigError(f"unknown {what} {value!r}{near}; there are: {', '.join(valid) or 'none'}")

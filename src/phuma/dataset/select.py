@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from phuma.core.names import did_you_mean
 from phuma.dataset.builder import finish, records
 from phuma.dataset.category import GROUPS, TYPES
 from phuma.dataset.dataset import Dataset
@@ -67,7 +68,7 @@ class SelectCfg:
 def _one_of(what: str, values: Any, valid: tuple[str, ...]) -> None:
     for value in values:
         if value not in valid:
-            raise ConfigError(f"unknown {what} {value!r}; there are: {', '.join(valid)}")
+            raise ConfigError(f"unknown {what} {value!r}{did_you_mean(value, valid)}; there are: {', '.join(valid)}")
 
 
 def select(

@@ -53,7 +53,7 @@ class BuildCfg:
     curate: CurateCfg = field(default_factory=CurateCfg)
 
     def __post_init__(self) -> None:
-        check_within(self.within, self.method)
+        object.__setattr__(self, "method", check_within(self.within, self.method))
         if not self.robots or len(set(self.robots)) != len(self.robots):
             raise ConfigError(f"each robot once, at least one; got {', '.join(self.robots) or 'none'}")
 

@@ -20,6 +20,7 @@ from phuma.control.expert import EFFORTS, Episode, deviations, perform
 from phuma.control.gains import closed_loop, feedback_along
 from phuma.control.receding import LOST_ANYHOW
 from phuma.control.recording import replay
+from phuma.core.names import known_name
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory, split_qpos
@@ -57,8 +58,7 @@ class CertifyCfg:
     takes seconds"""
 
     def __post_init__(self) -> None:
-        if self.effort not in EFFORTS:
-            raise ConfigError(f"unknown effort {self.effort!r}; there are: {', '.join(EFFORTS)}")
+        object.__setattr__(self, "effort", known_name(self.effort, EFFORTS, "effort"))
         if self.bundle < 0:
             raise ConfigError(f"a bundle of {self.bundle}; expected 0 or more")
 

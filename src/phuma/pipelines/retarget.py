@@ -6,6 +6,7 @@ from pathlib import Path
 
 from phuma.core.clip import Clip
 from phuma.core.human_motion import HumanMotion
+from phuma.core.names import known_name
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import CurateCfg, Curation, curate
 from phuma.errors import ConfigError
@@ -31,7 +32,7 @@ def retarget(
     their range around its middle, for trainers that clip them to it. The result's `report` holds every metric, and
     warnings in `flags`.
     """
-    check_within(within, method)
+    method = check_within(within, method)
     if contacts is not None and not isinstance(source, HumanMotion):
         raise ConfigError(
             f"contacts={contacts!r} of a motion that has its contacts; curate the recording with "
@@ -46,20 +47,21 @@ def retarget(
     return retarget_motion(curated.motion, curated.contact, model, method, SolveCfg(within=within))
 
 
-def check_method(method: str) -> None:
-    """Raise a ConfigError for a wrong method before any motion is processed."""
-    if method not in METHODS:
-        raise ConfigError(f"unknown method {method!r}; there are: {', '.join(METHODS)}")
+def check_method(method: str) -> str:
+    """Return the method's own name; a ConfigError for a wrong one, before any motion is processed."""
+    return known_name(method, METHODS, "method")
 
 
-def check_within(within: float, method: str) -> None:
-    """Raise a ConfigError for a share of the joints' ranges that cannot be, or that a method does not keep."""
-    check_method(method)
+def check_within(within: float, method: str) -> str:
+    """Return the method's own name; a ConfigError for a wrong one, and for a share of the joints' ranges that cannot
+    be, or that the method does not keep."""
+    method = check_method(method)
     if not 0.5 <= within <= 1:
         raise ConfigError(f"within {within:g} of the joints' ranges; expected between 0.5 and 1")
     if within < 1 and Loss.FEASIBILITY not in FAMILY.get(method, ()):
         keeping = ", ".join(name for name, losses in FAMILY.items() if Loss.FEASIBILITY in losses)
         raise ConfigError(f"method {method!r} keeps no limits that could be narrowed; these do: {keeping}")
+    return method
 
 
 def robot_metrics(motion: RobotMotion, robot: str | Path | Robot | None = None) -> dict[str, float | None]:

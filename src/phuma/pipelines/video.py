@@ -104,7 +104,7 @@ def run_video(
 ) -> Video:
     """Do as `from_video` does; `progress` is told of frames, `say` of a download, and `lifting` of the motions before
     they are put on the robot."""
-    check_method(method)
+    method = check_method(method)
     own = robot if isinstance(robot, Robot) else load_robot(robot)
     film = motions_of_film(path, cfg, start, end, progress, say)
     lifting(film)

@@ -10,9 +10,9 @@ import numpy as np
 
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
+from phuma.core.names import known_name
 from phuma.core.robot_metrics import flags_of
 from phuma.core.robot_motion import RobotMotion
-from phuma.errors import ConfigError
 from phuma.retargeting.baselines import BASELINES, baseline
 from phuma.retargeting.config import DEFAULT_METHOD, FAMILY, SolveCfg
 from phuma.retargeting.measure import human_scores, measure
@@ -30,8 +30,7 @@ def retarget_motion(
     motion: HumanMotion, contact: FootContacts, robot: Robot, method: str = DEFAULT_METHOD, cfg: SolveCfg | None = None
 ) -> RobotMotion:
     """`motion` stands on z = 0 and has contacts, as curation leaves it. A hard motion is flagged, never an error."""
-    if method not in METHODS:
-        raise ConfigError(f"unknown method {method!r}; there are: {', '.join(METHODS)}")
+    method = known_name(method, METHODS, "method")
     target = make_target(motion, contact, robot)
     began = time.process_time()
     solution = _solve(motion, contact, target, robot, method, cfg or SolveCfg())

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from phuma.core.names import known_name
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, ReadError
 from phuma.robots.mapping import LARGEST, Mapped
@@ -96,10 +97,10 @@ def _find(spec: str | Path) -> Path:
     folder = Path(spec)
     if folder.is_dir():
         return folder.resolve()
-    known = ", ".join(built_in_robots())
-    raise ConfigError(
-        f"there is no robot {str(spec)!r}; built in are {known}, or give a folder with model.xml and robot.json"
-    )
+    try:
+        return HERE / known_name(str(spec), built_in_robots(), "robot")
+    except ConfigError as e:
+        raise ConfigError(f"{e}, or give a folder with model.xml and robot.json") from None
 
 
 def _check_lengths(path: Path, model: Model) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from phuma.core.names import known_name
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, StorageError, missing_extra
@@ -95,8 +96,7 @@ def film(
     `plots` are drawn below it, with a line at the instant that is shown, unless it is narrower than 320 pixels.
     """
     path = Path(path)
-    if camera not in CAMERAS:
-        raise ConfigError(f"unknown camera {camera!r}; there are: {', '.join(CAMERAS)}")
+    camera = known_name(camera, CAMERAS, "camera")
     count, length = pictures_in(path, motions), max(map(len, motions))
     kind = path.suffix.lower()
     which = np.linspace(0, length - 1, count).round().astype(int).tolist()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from phuma.core.names import did_you_mean
 from phuma.errors import ConfigError
 from phuma.learning.algorithms.config import AlgorithmCfg
 from phuma.learning.env.config import EnvironmentCfg
@@ -118,7 +119,9 @@ class Recipe:
     def settings(self, preset: str = CPU, seed: int = 0, begin: str | None = None) -> RunCfg:
         """Return the settings of a run by a preset, that begins from `begin`, the best by default."""
         if preset not in self.presets:
-            raise ConfigError(f"no preset {preset!r}; {self.name} has: {', '.join(self.presets)}")
+            raise ConfigError(
+                f"no preset {preset!r}{did_you_mean(preset, self.presets)}; {self.name} has: {', '.join(self.presets)}"
+            )
         begin = begin or next(iter(self.ways))
         if begin not in self.ways:
             raise ConfigError(f"{self.name} does not begin from {begin!r}; it does from: {', '.join(self.ways)}")
@@ -153,7 +156,9 @@ def recipe_names() -> tuple[str, ...]:
 def recipe_named(name: str) -> Recipe:
     """Return a recipe by its name; nothing is imported but files of this folder."""
     if name not in recipe_names():
-        raise ConfigError(f"no algorithm {name!r}; there are: {', '.join(recipe_names())}")
+        raise ConfigError(
+            f"no algorithm {name!r}{did_you_mean(name, recipe_names())}; there are: {', '.join(recipe_names())}"
+        )
     if name not in _REGISTERED:
         register(import_module(f"phuma.learning.recipes.{name}").RECIPE)
     return _REGISTERED[name]

@@ -1,6 +1,7 @@
 """Films and sheets of robots, decoded again."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError, PhumaError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.robots import load_robot
-from phuma.viewer.film import film, frames_of
+from phuma.viewer.caption import HEIGHT, differences
+from phuma.viewer.film import film, frames_of, instants
 from phuma.viewer.offscreen import _gl_context
 from phuma.viewer.scene import Appearance
 
@@ -114,3 +116,48 @@ def test_the_command(tmp_path, capsys):
     assert main(["render", str(tmp_path / "wave.npz"), "--out", str(tmp_path / "wave.avi")]) == 2
     assert "expected .mp4, .gif, .png" in capsys.readouterr().err
     assert main(["render", str(tmp_path / "wave.npz"), "--out", str(out), "--size", "big"]) == 2
+
+
+def test_from_the_side_no_robot_hides_another(tmp_path):
+    still = replace(waving(), joint_pos=np.repeat(waving().joint_pos[:1], 12, axis=0))
+    robot = load_robot("g1")
+    film(tmp_path / "two.mp4", [still, waving()], [robot] * 2, camera="side", size=SIZE)
+    shown = iio.imread(tmp_path / "two.mp4")
+    moved = (np.abs(shown[-1].astype(int) - shown[0]).max(axis=-1) > 40).sum(axis=1)
+    assert shown.shape[1:3] == (SIZE[1], SIZE[0])
+    assert moved[: SIZE[1] // 2].sum() < 5 < moved[SIZE[1] // 2 :].sum()
+
+
+def test_titles_say_what_differs_and_are_written_where_there_is_room(tmp_path):
+    assert differences(["g1 by ik", "g1 by physink"]) == ["ik", "physink"]
+    assert differences(["g1 by ik", "h1_2 by ik"]) == ["g1", "h1_2"]
+    assert differences(["g1 by ik", "g1 by ik"]) == ["g1 by ik", "g1 by ik"]
+    robot, size = load_robot("g1"), (320, 120)
+    for camera, heads in (("front", 1), ("side", 2)):
+        film(
+            tmp_path / "two.png",
+            [waving()] * 2,
+            [robot] * 2,
+            camera=camera,
+            size=size,
+            titles=["a b", "a c"],
+            which=[3],
+        )
+        assert iio.imread(tmp_path / "two.png").shape[0] == 2 * (size[1] + heads * HEIGHT)
+
+
+def test_the_first_robot_is_on_the_left_as_one_sees_them_from_the_front():
+    still = replace(waving(), joint_pos=np.repeat(waving().joint_pos[:1], 12, axis=0))
+    first, last = frames_of([waving(), still], [load_robot("g1")] * 2, [0, 11], camera="front", size=SIZE)
+    changed = (np.abs(last.astype(int) - first).max(axis=-1) > 40).any(axis=0)
+    assert np.flatnonzero(changed).mean() < SIZE[0] / 2
+
+
+def test_a_moment_is_shown_with_what_is_around_it():
+    motions = [waving(frames=90)]
+    assert instants(Path("a.mp4"), motions) == list(range(90))
+    assert instants(Path("a.mp4"), motions, at=1.0, around=0.1) == list(range(27, 34))
+    assert instants(Path("a.png"), motions, at=0.0, around=0.1) == [0, 1, 2, 3]
+    for at, around, said in ((4.0, None, "the motion is 2.97 s long"), (1.0, -1.0, "--around -1"), (None, 0.2, "--at")):
+        with pytest.raises(ConfigError, match=said):
+            instants(Path("a.mp4"), motions, at, around)

@@ -210,7 +210,11 @@ def filmed(
 
     outcome = outcome_of(file.path, work)
     for performed in done:
-        film_performance(Namespace(out=args.film, camera=args.camera, size=args.size), performed, robot)
+        film_performance(
+            Namespace(out=args.film, camera=args.camera, size=args.size, at=args.at, around=args.around),
+            performed,
+            robot,
+        )
     return outcome
 
 

@@ -1,8 +1,8 @@
 """Film motions on a robot, or make a contact sheet of them: on any machine, without a screen or a graphics card.
 
 Takes robot motions, rollouts of policies, clips and recordings; a human's motion is put on the robot first. Several
-are drawn side by side. FILE.mp4 and FILE.gif run at the motion's own rate; FILE.png shows eight instants. The G1 is
-drawn with its real shapes where the package example-robot-data is installed.
+are drawn side by side, from the side one below another. FILE.mp4 and FILE.gif run at the motion's own rate; FILE.png
+shows eight instants. The G1 is drawn with its real shapes where the package example-robot-data is installed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from phuma.retargeting import METHODS
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.viewer import style
-from phuma.viewer.film import CAMERAS, SUFFIXES, film, pictures_in
+from phuma.viewer.film import AROUND, CAMERAS, SUFFIXES, film, instants
 from phuma.viewer.show import Performer
 
 if TYPE_CHECKING:
@@ -76,9 +76,11 @@ def film_certified(args: argparse.Namespace, pieces: Sequence[Piece], robots: Se
 
 
 def add_filming(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a film: camera and size."""
+    """Add the options of a film: camera, size and moment."""
     parser.add_argument("--camera", default="follow", help=f"{', '.join(CAMERAS)} (default: follow)")
     parser.add_argument("--size", default="640x480", metavar="WxH", help="pixels (default: 640x480)")
+    parser.add_argument("--at", type=float, metavar="S", help="show a moment, in seconds, instead of the whole motion")
+    parser.add_argument("--around", type=float, metavar="S", help=f"seconds before and after it (default: {AROUND:g})")
 
 
 def film_performers(
@@ -90,8 +92,8 @@ def film_performers(
 ) -> None:
     """Write a film of performers side by side, at the frame rate of the first one, above what was recorded of them."""
     motions = [p.motion.resampled(performers[0].motion.fps) for p in performers]
-
-    with progress_bar("picture", pictures_in(args.out, motions)) as bar:
+    which = instants(args.out, motions, args.at, args.around)
+    with progress_bar("picture", len(which)) as bar:
         robots = [p.robot for p in performers]
         film(
             args.out,
@@ -104,6 +106,8 @@ def film_performers(
             appearances,
             apart,
             strip_plots(performers),
+            [p.title for p in performers],
+            which,
         )
     print(", ".join(p.title for p in performers), "in", args.out)
 

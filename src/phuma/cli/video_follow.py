@@ -164,7 +164,9 @@ def filmed(write: Callable[..., None], out: Path, name: str, *what: Any) -> None
     """Write a film to the folder; where nothing can be drawn that is said, and the rest is done."""
     (out / "films").mkdir(exist_ok=True)
     try:
-        write(Namespace(out=out / "films" / f"{name}.mp4", camera="follow", size="640x480"), *what)
+        write(
+            Namespace(out=out / "films" / f"{name}.mp4", camera="follow", size="640x480", at=None, around=None), *what
+        )
     except PhumaError as e:
         print(f"Not filmed: {name}: {e}", file=sys.stderr)
 

@@ -15,6 +15,7 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, StorageError, missing_extra
 from phuma.robots.robot import Robot
+from phuma.viewer.caption import LEAST_WIDTH, caption, differences
 
 if TYPE_CHECKING:
     from phuma.viewer.scene import Appearance
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 CAMERAS = {"follow": 140.0, "side": 90.0, "front": 180.0}
 """The direction in which each camera points, in degrees from the robot's heading."""
+SIDE = "side"
+"""The camera to which one robot would hide those beside it: each is drawn in a row of its own"""
 SUFFIXES = (".mp4", ".gif", ".png")
 STILLS = 8  # pictures on a contact sheet, at most
+AROUND = 0.5  # s before and after a moment that is asked for
 
 
 def frames_of(
@@ -62,6 +66,22 @@ def frames_of(
             yield page.draw(scene.data, view, option, *more)
 
 
+def rows_of(rows: Sequence[Iterator[Array]], titles: Sequence[str]) -> Iterator[Array]:
+    """Yield pictures one below another, each under its title where there are titles."""
+    heads: list[Array] = []
+    for pictures in zip(*rows):
+        heads = heads or [caption([title], pictures[0].shape[1]) for title in titles]
+        yield np.concatenate([part for pair in zip(heads, pictures) for part in pair] if heads else pictures)
+
+
+def with_caption(pictures: Iterator[Array], titles: Sequence[str]) -> Iterator[Array]:
+    """Yield pictures with the titles below them, from left to right."""
+    foot = None
+    for picture in pictures:
+        foot = caption(titles, picture.shape[1]) if foot is None else foot
+        yield np.concatenate([picture, foot])
+
+
 def contact_sheet(pictures: Sequence[Array]) -> Array:
     """Return one picture with the given ones in two rows, in order of time."""
     columns = (len(pictures) + 1) // 2
@@ -70,13 +90,26 @@ def contact_sheet(pictures: Sequence[Array]) -> Array:
     return np.concatenate([np.concatenate(padded[r * columns : (r + 1) * columns], axis=1) for r in range(2)])
 
 
-def pictures_in(path: Path, motions: Sequence[RobotMotion]) -> int:
-    """Return how many pictures a film or a contact sheet of these motions has."""
+def instants(
+    path: Path, motions: Sequence[RobotMotion], at: float | None = None, around: float | None = None
+) -> list[int]:
+    """Return the frames that a film or a contact sheet of these motions shows: of the whole, or of so many seconds
+    around a moment."""
     kind = path.suffix.lower()
     if kind not in SUFFIXES:
         raise ConfigError(f"{path.name} ends in {kind or 'nothing'}; expected {', '.join(SUFFIXES)}")
-    length = max(map(len, motions))
-    return min(STILLS, length) if kind == ".png" else length
+    first, last, fps = 0, max(map(len, motions)) - 1, motions[0].fps
+    if at is not None:
+        if not 0 <= at <= last / fps:
+            raise ConfigError(f"--at {at:g}: the motion is {last / fps:.2f} s long")
+        if around is not None and not around > 0:
+            raise ConfigError(f"--around {around:g}; expected seconds above zero")
+        reach = (AROUND if around is None else around) * fps
+        first, last = max(first, round(at * fps - reach)), min(last, round(at * fps + reach))
+    elif around is not None:
+        raise ConfigError("--around needs --at, the moment in seconds")
+    count = last - first + 1
+    return np.linspace(first, last, min(STILLS, count) if kind == ".png" else count).round().astype(int).tolist()
 
 
 def film(
@@ -90,17 +123,30 @@ def film(
     appearances: Sequence[Appearance] = (),
     apart: bool = False,
     plots: Sequence[Plot] = (),
+    titles: Sequence[str] = (),
+    which: Sequence[int] | None = None,
 ) -> None:
     """Write a film (.mp4, .gif) at the first motion's frame rate, or a contact sheet of stills (.png).
 
-    `plots` are drawn below it, with a line at the instant that is shown, unless it is narrower than 320 pixels.
+    `plots` are drawn below it, with a line at the instant that is shown, and `titles` where there are several, unless
+    it is narrower than 320 pixels. `which` are the frames that are shown.
     """
     path = Path(path)
     camera = known_name(camera, CAMERAS, "camera")
-    count, length = pictures_in(path, motions), max(map(len, motions))
-    kind = path.suffix.lower()
-    which = np.linspace(0, length - 1, count).round().astype(int).tolist()
-    pictures = _counted(frames_of(motions, robots, which, human, camera, size, appearances, apart), progress)
+    which = instants(path, motions) if which is None else list(which)
+    length, kind = max(map(len, motions)), path.suffix.lower()
+    titles = differences(titles) if len(titles) > 1 and size[0] >= LEAST_WIDTH else ()
+    if camera == SIDE and len(motions) > 1:
+        low = (size[0], size[1] // len(motions) // 2 * 2)
+        each = [
+            frames_of([m], [r], which, human, camera, low, appearances[k : k + 1])
+            for k, (m, r) in enumerate(zip(motions, robots))
+        ]
+        pictures = _counted(rows_of(each, titles), progress)
+    else:
+        pictures = _counted(frames_of(motions, robots, which, human, camera, size, appearances, apart), progress)
+        if titles:
+            pictures = with_caption(pictures, [*(["human"] if human and apart else []), *titles])
     if kind == ".png":
         pictures = iter([contact_sheet(list(pictures))])
     if plots:
@@ -122,7 +168,7 @@ def _with_strips(
     pictures: Iterator[Array], plots: Sequence[Plot], seconds: float, times: Sequence[Sequence[float]]
 ) -> Iterator[Array]:
     """Yield each picture above what was recorded, with lines at its times."""
-    from phuma.viewer.strip import LEAST_WIDTH, Strip
+    from phuma.viewer.strip import Strip
 
     strip = None
     for picture, marked in zip(pictures, times):

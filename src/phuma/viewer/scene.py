@@ -33,7 +33,8 @@ class Appearance(NamedTuple):
 
 
 class Scene:
-    """Show motions of robots side by side, at any frame; without appearances robots have their models' colours.
+    """Show motions of robots side by side, at any frame, the first on the left as one sees them from the front;
+    without appearances robots have their models' colours.
 
     With `apart`, the human whom the first of them follows stands beside them.
     """
@@ -50,7 +51,7 @@ class Scene:
         self.motions = [m.reordered(r.joint_names) for m, r in zip(motions, robots)]
         self.apart = apart and motions[0].human_joints is not None
         self.figures = len(motions) + self.apart
-        places = [np.array([0.0, SPACING * ((self.figures - 1) / 2 - k), 0.0]) for k in range(self.figures)]
+        places = [np.array([0.0, SPACING * (k - (self.figures - 1) / 2), 0.0]) for k in range(self.figures)]
         self.beside, self.shift = places[0], places[-len(motions) :]
         spec = _stage(width, height)
         for k, robot in enumerate(robots):

@@ -13,8 +13,6 @@ from phuma.viewer.show import Track
 
 HEIGHT = 120
 """Height of a strip in pixels: even, as films need it"""
-LEAST_WIDTH = 320
-"""Width in pixels of a picture that has a strip: in less nobody could read it"""
 DPI = 80
 LINE = np.array(style.rgb(style.REJECTED), dtype=np.uint8)
 

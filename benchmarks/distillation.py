@@ -53,7 +53,7 @@ RECORDED = (
     "cmu:32_07.bvh:0",
 )  # fmt: skip
 """A walk, a jog, a run, a jump, a kick, a dance and a reach"""
-ONE_CLIP, EACH_CLIP = 200_000, 20_000
+ONE_CLIP, EACH_CLIP = 200_000, 30_000
 """Environment steps of a training of one clip, and what each clip of a training of many adds"""
 ROBUST, BUNDLE = 600_000, 96
 """Environment steps of a training that is to be robust, and the number of ways back that it learns from"""

@@ -10,7 +10,7 @@ pytest.importorskip("torch")
 import torch
 
 from phuma.learning.algorithms.algorithm import Outcome
-from phuma.learning.algorithms.config import DistillationCfg
+from phuma.learning.algorithms.config import DistillationCfg, PPOCfg
 from phuma.learning.algorithms.distillation import (
     LARGEST,
     Distillation,
@@ -150,3 +150,10 @@ def test_a_training_that_was_stored_goes_on_as_it_would_have(distil):
     assert a.keys() == b.keys()
     for name, values in a.items():
         np.testing.assert_array_equal(values, b[name], err_msg=name)
+
+
+def test_the_more_motions_the_fewer_steps_of_the_optimizer_down_to_what_any_number_needs():
+    steps = [DistillationCfg().for_motions(n).updates for n in (1, 4, 9, 64, 1000)]
+    assert steps == [96, 48, 32, 16, 16]
+    assert DistillationCfg(updates=8).for_motions(1000).updates == 8
+    assert PPOCfg().for_motions(9) == PPOCfg()

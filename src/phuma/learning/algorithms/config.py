@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, ClassVar
 
 from phuma.errors import ConfigError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+FEWEST = 16
+"""Steps of the optimizer between two times of acting for any number of motions"""
 
 
 @dataclass(frozen=True)
@@ -35,6 +41,10 @@ class AlgorithmCfg:
     def least_samples(self) -> int:
         """Return how many samples an update needs."""
         return 1
+
+    def for_motions(self, motions: int) -> Self:
+        """Return the settings for so many motions."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -76,7 +86,7 @@ class DistillationCfg(AlgorithmCfg):
     settles: ClassVar[bool] = True
     counts: ClassVar[tuple[str, ...]] = ("horizon", "updates", "batch", "memory")
     updates: int = 96
-    """Steps of the optimizer between two times of acting."""
+    """Steps of the optimizer between two times of acting, for one motion; for n motions their share 1 / sqrt(n)."""
     batch: int = 1024
     """Samples of a step."""
     memory: int = 200_000
@@ -85,6 +95,10 @@ class DistillationCfg(AlgorithmCfg):
     """Cost of a deviation from the teacher's way at which its labels count half."""
     average: float = 0.995
     """Share of the averaged weights that a step leaves as it is."""
+
+    def for_motions(self, motions: int) -> Self:
+        """Many motions are visited for longer, and as many steps as one needs would learn them by heart."""
+        return replace(self, updates=max(min(self.updates, FEWEST), round(self.updates / motions**0.5)))
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,8 @@ class StageRunner:
         self.net.use(self._features())
         self.teacher = teacher
         labels = self._expert_labels if self.experts else self._labels if teacher else None
-        self.algorithm = own.algorithm(self.net, self.cfg.algorithm, self.observation, self.generator, labels)
+        algorithm = self.cfg.algorithm.for_motions(len(library))
+        self.algorithm = own.algorithm(self.net, algorithm, self.observation, self.generator, labels)
         self.iterations = self.steps = 0
 
     def iterate(self, progress: float = 0.0) -> dict[str, float]:

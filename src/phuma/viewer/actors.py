@@ -22,6 +22,7 @@ from phuma.viewer.show import Performer
 
 SEE_THROUGH = 0.45  # opacity of a robot with a skeleton inside
 GHOSTLY = 0.3  # opacity of a ghost
+PERSON = 0.55  # opacity of the person: the robot is what one looks at
 PATH_EVERY = 3  # frames between the points of a path
 FOLLOW_SECONDS = 1.0  # over which the camera's path is smoothed
 
@@ -82,7 +83,7 @@ class _Skeleton:
         for bone, colour in enumerate(bone_colours()):
             vertices, faces = bone_mesh(bone, float(figure.length[bone]))
             node = f"{name}/bones/{JOINTS[BONES[bone]]}"
-            self._bones.append(scene.add_mesh_simple(node, vertices, faces, color=style.rgb(colour)))
+            self._bones.append(scene.add_mesh_simple(node, vertices, faces, color=style.rgb(colour), opacity=PERSON))
 
     def pose(self, frame: int) -> None:
         for node, middle, rotation in zip(self._bones, self._figure.middle[frame], self._figure.rotation[frame]):

@@ -15,7 +15,7 @@ LEFT, RIGHT, TRUNK = "#2a6fbb", "#d9722e", "#3c4048"
 CONTACT, GROUND = "#2f9e5b", "#b9bec7"
 KEPT, REJECTED = "#2f9e5b", "#c8403a"
 INK, FAINT = "#2b2f36", "#e7e9ed"
-PERFORMERS = ("#8b95a5", "#d6a54a", "#9a80cf", "#45a5a0", "#c07c9f", "#83a05f")
+PERFORMERS = ("#4f6486", "#d6a54a", "#9a80cf", "#45a5a0", "#c07c9f", "#83a05f")
 """The colours of robots that are shown together, in their order."""
 
 

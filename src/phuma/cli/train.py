@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma.cli.certify import Bar, limited_runner
-from phuma.cli.options import add_ray_option, command_parser
+from phuma.cli.options import add_ray_option, command_parser, parse_with_lock
 from phuma.cli.table import harmless
 from phuma.cli.training_notes import SHOWN, advice, described, next_steps, penalty_notes, resume_line, start_lines
 from phuma.cli.training_table import Table, clock, stopping
@@ -39,7 +39,7 @@ from phuma.learning.recipes.recipe import (
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.evaluate_policy import dataset_library, exit_code, robot_named
 from phuma.pipelines.experts import certify_missing, only_performed
-from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.robots import Robot, load_robot
 from phuma.sim.feedforward import BASES, CERTIFIED
 
 MINUTES = 30.0
@@ -58,7 +58,7 @@ OPTIONS = {"begin": "from"}
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
-    args = parser().parse_args(argv)
+    args = parse_with_lock(parser(), argv, ROBOT)
     folder = RunFolder(args.out)
     check_numbers(args)
     check_out(args)
@@ -115,9 +115,8 @@ def find_experts(
 ) -> None:
     """Certify the clips that were not certified yet, and print what came of it."""
     began = time.monotonic()
-    place = args.robot if robot.name not in built_in_robots() else None
     with Bar("experts") as bar:
-        failed = certify_missing(dataset, robot, place, where, split, limited_runner(args), bar)
+        failed = certify_missing(dataset, robot, where, split, limited_runner(args), bar)
     for name, reason in failed[:SHOWN]:
         print(harmless(f"Not done: {name}: {reason}"))
     if bar.done:

@@ -95,7 +95,7 @@ def lock_robot(robot: Robot, locked: Mapping[str, float]) -> Robot:
 
 
 def _rise(robot: Robot, locked: Robot) -> float:
-    """Return how much higher [m] the root stands where joints of the legs are locked at other angles than by default."""
+    """Return how much higher [m] the root stands if joints of the legs are locked at other angles than by default."""
     legs = leg_joints(robot) & set(locked.locked)
     if all(abs(locked.locked[n] - robot.default_pose[robot.joint_names.index(n)]) < SAME for n in legs):
         return 0.0

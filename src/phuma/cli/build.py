@@ -50,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
     add_ray_option(parser, "run the work")
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
-    args = parse_with_lock(parser, argv)
+    args = parse_with_lock(parser, argv, [["g1"]])
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
     chosen = {name: getattr(args, name) for name in ("method", "within") if hasattr(args, name)}
     cfg = BuildCfg(

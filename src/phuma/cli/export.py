@@ -59,7 +59,7 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores for 64 files or more)")
     parser.add_argument("--json", action="store_true", help=f"print what {RESULT} holds and nothing else")
-    args = parse_with_lock(parser, argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     robots = tuple(name for word in args.robot for name in word.split(",") if name)
     if args.jobs is not None and args.jobs < 1:
         raise ConfigError(f"--jobs {args.jobs}; expected at least 1")

@@ -92,9 +92,9 @@ def add_ray_option(parser: argparse.ArgumentParser, work: str) -> None:
     )  # fmt: skip
 
 
-def parse_with_lock(parser: argparse.ArgumentParser, argv: Sequence[str], robot: str = "g1") -> argparse.Namespace:
-    """Add --lock to a parser with --robot, whose default is `robot`, and parse: the robots that `args.robot` names have
-    the joints locked."""
+def parse_with_lock(parser: argparse.ArgumentParser, argv: Sequence[str], robot: Any = "g1") -> argparse.Namespace:
+    """Add --lock to a parser with --robot and parse: the robots that `args.robot` names, or by default `robot`, have the
+    joints locked."""
     parser.add_argument(
         "--lock", action="append", default=[], metavar="JOINTS",
         help="lock the robot's joints of these names, as 'wrist*', where they are when it stands, or at an angle in "
@@ -103,16 +103,10 @@ def parse_with_lock(parser: argparse.ArgumentParser, argv: Sequence[str], robot:
     args = parser.parse_args(argv)
     patterns = [pattern for text in args.lock for pattern in text.split(",") if pattern]
     if patterns:
-        given = getattr(args, "robot", None) or robot
-        args.robot = _locked([given] if isinstance(given, str) and _takes_many(parser) else given, patterns)
+        args.robot = _locked(getattr(args, "robot", None) or robot, patterns)
     elif args.lock:
         raise ConfigError("--lock names no joint; for example --lock 'wrist*'")
     return args
-
-
-def _takes_many(parser: argparse.ArgumentParser) -> bool:
-    """Return whether --robot is a list."""
-    return any(action.dest == "robot" and isinstance(action.default, list) for action in parser._actions)
 
 
 def _locked(robot: Any, patterns: Sequence[str]) -> Any:

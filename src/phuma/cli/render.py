@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--human", action="store_true", help="draw the human that the robot follows, too")
     add_filming(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    args = parse_with_lock(parser, argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     size_of(args.size)
     robots = [load_robot(name) for name in args.robot]
     methods = split_values(args.compare, METHODS, "method") if args.compare else []

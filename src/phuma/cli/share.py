@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--compare", nargs="+", default=[], metavar="M", help=f"methods: some of {', '.join(METHODS)}")
     parser.add_argument("--layout", default="side", help=f"human and robots: {', '.join(LAYOUTS)} (default: side)")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    args = parse_with_lock(parser, argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     if args.out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--out {args.out}: expected a name that ends in .html")
     robots = [load_robot(name) for name in args.robot]

@@ -43,7 +43,7 @@ def described(library: MotionLibrary) -> list[str]:
 
 def lost_lines(library: MotionLibrary) -> list[str]:
     """Return lines on the clips of a free robot that use what is locked, the worst first."""
-    most = {name: max(lost.values()) for name, lost in library.lost.items() if lost}
+    most = {name: max(lost.values()) for name in library.names if (lost := library.lost.get(name))}
     if not most:
         return []
     much = sorted((name for name, angle in most.items() if angle >= MUCH), key=lambda name: -most[name])

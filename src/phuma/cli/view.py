@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
     add_serving(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
-    args = parse_with_lock(parser, argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     check_port(args)
     cfgs = from_options(ReadCfg, args), from_options(CurateCfg, args)
     serve(collection_of(args.sources, args.robot, *cfgs, certify=args.certify), args)

@@ -128,7 +128,7 @@ def performance_in(entry: Entry, robot: Robot) -> Performance | None:
 def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:
     """Return the dataset's kept clips of this robot, or else of the free one, of one split or, with None, of both; none
     is an error."""
-    every = data.entries(where)
+    every = list(data.entries(where))
     entries = [entry for entry in every if entry.row["robot"] == robot.name] or [
         entry for entry in every if is_of_free(entry.row["robot"], robot)
     ]

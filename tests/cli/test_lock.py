@@ -1,4 +1,4 @@
-"""`--lock` as a user gives it: a robot without these joints in every command, and clips that are told what they lose."""
+"""`--lock` as a user gives it: a robot without these joints in every command, and clips told what they lose."""
 
 from __future__ import annotations
 

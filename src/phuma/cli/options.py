@@ -93,7 +93,7 @@ def add_ray_option(parser: argparse.ArgumentParser, work: str) -> None:
 
 
 def parse_with_lock(parser: argparse.ArgumentParser, argv: Sequence[str], robot: Any = "g1") -> argparse.Namespace:
-    """Add --lock to a parser with --robot and parse: the robots that `args.robot` names, or by default `robot`, have the
+    """Add --lock to a parser with --robot and parse: the robots of `args.robot`, or by default `robot`, have the
     joints locked."""
     parser.add_argument(
         "--lock", action="append", default=[], metavar="JOINTS",

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("mujoco")
 
+from phuma.learning.algorithms import ppo
 from phuma.learning.run import runner
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.runner import StageRunner
@@ -22,6 +23,7 @@ from tests.conftest import ROOT
 from tests.learning.sample_motions import library
 from tests.learning.small_nets import STAGE as SMALL_STAGE
 from tests.learning.small_nets import small_cfg
+from tests.learning.together import ENVIRONMENTS, learn, made
 
 pytestmark = pytest.mark.slow
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node"]
@@ -53,7 +55,7 @@ def test_an_update_is_that_of_one_process_with_the_whole_batch(tmp_path, algorit
 
 
 def test_a_run_of_two_processes_is_a_run_and_goes_on(tmp_path):
-    """The first process alone writes and says what happens; steps are those of both; it goes on with two or with one."""
+    """The first process alone writes and says what happens; steps are those of both; it goes on with two or one."""
     dataset, out = make_dataset(tmp_path / "d"), tmp_path / "run"
     options = ("tests.learning.train_tiny", "train", dataset, "--out", out, "--steps")
     done = torchrun(2, *options, 4 * STEPS, "--from", "scratch", "--preset", "tiny")
@@ -86,6 +88,14 @@ def test_each_process_has_environments_of_its_own_and_the_same_network(g1, monke
     own = {name for name in one if not np.array_equal(one[name], other[name])}
     assert {"rng", "generator", "env.frame"} <= own
     assert all(name.startswith(("env.", "observation.")) for name in own - {"rng", "generator"}), own
+
+
+def test_the_learning_rate_follows_the_change_of_the_policy_in_all_processes(monkeypatch):
+    """Were the mean over all a large one, the rate would fall at each of the nine steps, whatever this one's is."""
+    monkeypatch.setattr(ppo, "average", lambda kl, device: 1.0)
+    algorithm = made("ppo", ENVIRONMENTS)
+    before = algorithm.rate
+    assert learn(algorithm, slice(None))["rate"] == pytest.approx(before / 1.5**9)
 
 
 def test_a_process_alone_does_as_if_there_were_no_others():

@@ -26,7 +26,7 @@ def some_states(robot, count: int = 20):
     return qpos, rng.normal(size=(count, 6 + robot.n_joints))
 
 
-@pytest.mark.parametrize("name", built_in_robots())
+@pytest.mark.parametrize("name", [*built_in_robots(), "g1-lock-wrist", "h1_2-lock-torso+wrist"])
 def test_every_body_has_its_image(name):
     """Key bodies of an image lie where the other side's bodies are seen in a mirror; an image's image is the thing."""
     robot = load_robot(name)
@@ -75,3 +75,8 @@ def test_a_robot_with_one_arm_longer_has_no_image(g1):
     upper = g1.upper.copy()
     upper[g1.joint_names.index("left_knee_joint")] -= 0.1
     assert mirror_of(replace(g1, upper=upper)) is None
+
+
+def test_a_robot_with_a_joint_locked_on_one_side_has_no_image():
+    assert mirror_of(load_robot("g1", ["left_wrist_yaw*"])) is None
+    assert mirror_of(load_robot("g1", ["left_elbow*=90", "right_elbow*=10"])) is None

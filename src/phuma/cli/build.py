@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from phuma.cli.options import add_options, add_ray_option, command_parser, from_options
+from phuma.cli.options import add_options, add_ray_option, command_parser, from_options, parse_with_lock
 from phuma.cli.progress import progress_bar
 from phuma.cli.table import harmless
 from phuma.core.words import count_of
@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
     add_ray_option(parser, "run the work")
     parser.add_argument("--json", action="store_true", help="print what dataset.json holds and nothing else")
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv, [["g1"]])
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
     chosen = {name: getattr(args, name) for name in ("method", "within") if hasattr(args, name)}
     cfg = BuildCfg(

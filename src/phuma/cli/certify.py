@@ -19,7 +19,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
-from phuma.cli.options import add_options, add_ray_option, command_parser, from_options
+from phuma.cli.options import add_options, add_ray_option, command_parser, from_options, parse_with_lock
 from phuma.cli.progress import progress_bar
 from phuma.cli.render import add_filming, film_performers, size_of
 from phuma.cli.table import harmless
@@ -83,7 +83,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, CurateCfg, ("preset", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv)
     check_jobs(args.jobs)
     size_of(args.size)
     if any((path / "dataset.json").is_file() for path in args.sources):
@@ -247,6 +247,7 @@ def told(rows: Sequence[Row]) -> list[str]:
     lines += [harmless(f"  {r['source']}: {r['reason']}") for r in lost[:SHOWN]]
     if len(lost) > SHOWN:
         lines.append(f"  ... and {len(lost) - SHOWN} more")
+    lines += [harmless(f"  {r['source']}: {r['locked']}") for r in rows[:SHOWN] if "locked" in r]
     ways = Counter(r.get("way") or r.get("certified_way") for r in rows if r["certified"])
     if ways:
         lines.append("by " + ", ".join(f"{way} {n}" for way, n in ways.most_common()))

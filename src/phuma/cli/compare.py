@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
 from phuma.cli.progress import progress_bar
 from phuma.cli.scores import flag_counts, unknown_lines
 from phuma.cli.table import number
@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, CurateCfg, ("preset", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the table as JSON and nothing else")
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv)
     robot = load_robot(from_options(CompareCfg, args).robot)
     read_cfg = from_options(ReadCfg, args)
     check_reading(read_cfg)

@@ -16,7 +16,7 @@ from phuma.formats.rollout_file import load_rollout
 from phuma.io.json_file import read_json
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
-from phuma.robots import built_in_robots, load_robot
+from phuma.robots import is_built_in, load_robot
 from phuma.sources.bvh.match import load_joint_map
 
 Lines = list[str]
@@ -76,7 +76,7 @@ def _recorded(rollout: Rollout) -> Lines:
     from phuma.pipelines.recorded_tracks import recorded_tracks  # heavy
     from phuma.pipelines.scene_building import rollout_motion
 
-    if (rollout.torque is None and rollout.foot_force is None) or rollout.robot not in built_in_robots():
+    if (rollout.torque is None and rollout.foot_force is None) or not is_built_in(rollout.robot):
         return []
     robot = load_robot(rollout.robot)
     tracks = [t for t in recorded_tracks(rollout_motion(rollout, robot), robot) if len(t.value)]

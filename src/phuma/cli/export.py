@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma import __version__
-from phuma.cli.options import command_parser
+from phuma.cli.options import command_parser, parse_with_lock
 from phuma.cli.progress import progress_bar
 from phuma.dataset.exchange import FORMATS, WRITTEN, format_named
 from phuma.dataset.export import (
@@ -60,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores for 64 files or more)")
     parser.add_argument("--json", action="store_true", help=f"print what {RESULT} holds and nothing else")
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     robots = tuple(name for word in args.robot for name in word.split(",") if name)
     if args.jobs is not None and args.jobs < 1:
         raise ConfigError(f"--jobs {args.jobs}; expected at least 1")
@@ -91,7 +91,7 @@ def chosen_layouts(words: Sequence[str]) -> list[str]:
 
 def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs: int | None = None) -> dict[str, Any]:
     """Write everything that is chosen into `out`; return what export.json holds."""
-    models = choice.models()
+    models = choice.models(source)
     items = find_items(source, choice, out)
     for name in other_models(source, {name: robot_identity(load_robot(spec)) for name, spec in models.items()}):
         print(f"{source} was made with another model of {name}; bodies are of the present one", file=sys.stderr)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma.cli.build import Bar
-from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.scores import flag_counts, score_lines
 from phuma.core.robot_metrics import ROBOT, SAMPLES
 from phuma.core.words import count_of
@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, ImportCfg, ("robot", "format", "fps", "licence", "redistributable"))
     add_options(parser, WorkCfg, ("jobs", "timeout", "memory"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv)
     work = from_options(WorkCfg, args)
     with Bar() as bar:
         done = import_motions(args.sources, args.out, from_options(ImportCfg, args), work.runner(), bar)

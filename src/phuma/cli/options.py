@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import ast
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, fields
@@ -87,6 +88,39 @@ def add_ray_option(parser: argparse.ArgumentParser, work: str) -> None:
         help=f"{work} on Ray: on the cluster at ADDRESS (`auto`: the one this machine belongs to), or without ADDRESS "
         "on a Ray of its own; all machines need this phuma and see all folders under the same names",
     )  # fmt: skip
+
+
+def parse_with_lock(parser: argparse.ArgumentParser, argv: Sequence[str], robot: Any = "g1") -> argparse.Namespace:
+    """Add --lock to a parser with --robot and parse: the robots of `args.robot`, or by default `robot`, have the
+    joints locked."""
+    parser.add_argument(
+        "--lock", action="append", default=[], metavar="JOINTS",
+        help="lock the robot's joints of these names, as 'wrist*', where they are when it stands, or at an angle in "
+        "degrees, as 'elbow*=90'; several, with commas or --lock each",
+    )  # fmt: skip
+    args = parser.parse_args(argv)
+    patterns = [pattern for text in args.lock for pattern in text.split(",") if pattern]
+    if patterns:
+        args.robot = _locked(getattr(args, "robot", None) or robot, patterns)
+    elif args.lock:
+        raise ConfigError("--lock names no joint; for example --lock 'wrist*'")
+    return args
+
+
+def _locked(robot: Any, patterns: Sequence[str]) -> Any:
+    """Return what names a robot with joints locked, or lists of them; a locked leg is said on standard error."""
+    from phuma.robots import free_robot, load_robot, spec_of  # here, not above: --help is quick
+    from phuma.robots.locking import leg_joints
+
+    if isinstance(robot, list):
+        return [_locked(one, patterns) for one in robot]
+    out = []
+    for name in filter(None, robot.split(",")):
+        model = load_robot(name, patterns)
+        out.append(spec_of(model))
+        if legs := [joint for joint in model.locked if joint in leg_joints(free_robot(model))]:
+            print(f"Note: {', '.join(legs)} carry the robot; few motions can be followed without them", file=sys.stderr)
+    return ",".join(out)
 
 
 def command_parser(name: str, module: Any) -> argparse.ArgumentParser:

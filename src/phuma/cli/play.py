@@ -72,7 +72,8 @@ def pieces_of(args: argparse.Namespace, robot: Robot) -> Pieces:
         raise ConfigError("--clip names one clip; --where and --split choose others: leave them out")
     where = args.where if args.clip is None else f"clip = {quoted(Dataset(root).entry(args.clip, robot.name).id)}"
     split = None if args.split == "all" else args.split
-    chosen_clips(Dataset(root), robot, where, split)
+    if (of := chosen_clips(Dataset(root), robot, where, split)[0].row["robot"]) != robot.name:
+        raise ConfigError(f"{root} holds motions of {of}; the policy is of {robot.name}")
     tests = ["kept", f"robot = {quoted(robot.name)}", *([f"({where}\n)"] if where else [])]
     return DatasetCollection(root, [robot], " AND ".join([*tests, *([f"split = {quoted(split)}"] if split else [])]))
 

@@ -22,6 +22,7 @@ from phuma.learning.motions.library import Performance, library_of
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.evaluate_policy import fitting, load_policy, performance_in, robot_named
 from phuma.robots import Robot, load_robot
+from phuma.robots.locked_motion import locked_motion
 
 
 def main(argv: Sequence[str]) -> int:
@@ -82,7 +83,7 @@ def _source(args: argparse.Namespace, robot: Robot) -> tuple[str, RobotMotion, P
     if not args.source.is_dir():
         if args.clip is not None:
             raise ConfigError(f"--clip {args.clip}: {args.source} is a file, not a dataset")
-        return args.source.stem, load_robot_motion(args.source), None
+        return args.source.stem, locked_motion(load_robot_motion(args.source), robot), None
     from phuma.dataset.dataset import Dataset
 
     dataset = Dataset(args.source)

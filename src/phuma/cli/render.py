@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
 from phuma.cli.progress import progress_bar
 from phuma.errors import ConfigError
 from phuma.pipelines.performed import certified_performers
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--human", action="store_true", help="draw the human that the robot follows, too")
     add_filming(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     size_of(args.size)
     robots = [load_robot(name) for name in args.robot]
     methods = split_values(args.compare, METHODS, "method") if args.compare else []

@@ -17,7 +17,7 @@ from phuma.core.words import count_of
 from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.errors import ConfigError, PhumaError
 from phuma.io.atomic import write_atomic
-from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.robots import Robot, is_built_in, load_robot
 from phuma.viewer.html import Html
 
 NAME = "report.html"
@@ -57,7 +57,7 @@ def write_report(dataset: Dataset, out: Path, robot_folders: Sequence[str | Path
 def _robots(summary: Summary, folders: Sequence[str | Path]) -> dict[str, Robot]:
     """Return the robots of a dataset that are known: built-in ones, and those whose folders are given."""
     given = {robot.name: robot for robot in map(load_robot, folders)}
-    own = [about.name for about in summary.robots if about.name in built_in_robots() and about.name not in given]
+    own = [about.name for about in summary.robots if is_built_in(about.name) and about.name not in given]
     return given | {name: load_robot(name) for name in own}
 
 

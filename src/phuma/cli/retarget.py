@@ -15,7 +15,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
-from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.scores import score_lines
 from phuma.core.words import count_of
 from phuma.curation import CurateCfg
@@ -63,7 +63,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, CurateCfg, ("preset", "contacts", "mend"))
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv)
     cfg = from_options(RetargetCfg, args)
     result = retarget_sources(args.sources, args.out, cfg, from_options(ReadCfg, args), from_options(CurateCfg, args))
     if args.json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from phuma.cli.options import add_options, command_parser, from_options, split_values
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
 from phuma.cli.progress import progress_bar
 from phuma.errors import ConfigError
 from phuma.pipelines.scene_building import MOST, performers_of, pieces_of, show_of
@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--compare", nargs="+", default=[], metavar="M", help=f"methods: some of {', '.join(METHODS)}")
     parser.add_argument("--layout", default="side", help=f"human and robots: {', '.join(LAYOUTS)} (default: side)")
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     if args.out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--out {args.out}: expected a name that ends in .html")
     robots = [load_robot(name) for name in args.robot]

@@ -10,15 +10,17 @@ TensorBoard. Ctrl-C ends it with a checkpoint; the same command with --resume co
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from phuma.cli.certify import Bar, limited_runner
-from phuma.cli.options import add_ray_option, command_parser
+from phuma.cli.options import add_ray_option, command_parser, parse_with_lock
 from phuma.cli.progress import with_progress
 from phuma.cli.table import harmless
 from phuma.cli.training_notes import SHOWN, advice, described, next_steps, penalty_notes, resume_line, start_lines
@@ -39,7 +41,8 @@ from phuma.learning.recipes.recipe import (
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.evaluate_policy import dataset_library, exit_code, robot_named
 from phuma.pipelines.experts import certify_missing, only_performed
-from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.robots import Robot, load_robot
+from phuma.runtime.distributed import decided, joined, number
 from phuma.sim.feedforward import BASES, CERTIFIED
 
 MINUTES = 30.0
@@ -58,10 +61,18 @@ OPTIONS = {"begin": "from"}
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
-    args = parser().parse_args(argv)
-    folder = RunFolder(args.out)
+    args = parse_with_lock(parser(), argv, ROBOT)
     check_numbers(args)
     check_out(args)
+    with joined(args.device) as args.device, ExitStack() as quiet:
+        if number():  # of several processes only the first says what happens
+            quiet.enter_context(redirect_stdout(quiet.enter_context(open(os.devnull, "w"))))
+        return train(args)
+
+
+def train(args: argparse.Namespace) -> int:
+    """Train as the options say, alone or beside other processes, and return the command's exit code."""
+    folder = RunFolder(args.out)
     if args.resume:
         cfg, where, split = None, *resumed_data(folder, args)
         info = folder.info()
@@ -76,11 +87,14 @@ def main(argv: Sequence[str]) -> int:
     from phuma.pipelines.train_policy import Budget, train_policy  # slow to import
 
     check_device(args.device)
+    decided(0, args.device)  # no process begins a run that another one has not found free
     dataset, own_split = Dataset(args.dataset), None if split == "all" else split
     algo = own_algo(args, folder)
     taught = taught_by_experts(algo, stages)
     if taught:
-        find_experts(dataset, robot, where, own_split, args)
+        if number() == 0:
+            find_experts(dataset, robot, where, own_split, args)
+        decided(0, args.device)
         dataset = Dataset(args.dataset)
     performed = taught or any(cfg.environment.base == CERTIFIED for cfg in stages.values())
     library = dataset_library(dataset, robot, where, own_split, reading_bar, performed)
@@ -115,9 +129,8 @@ def find_experts(
 ) -> None:
     """Certify the clips that were not certified yet, and print what came of it."""
     began = time.monotonic()
-    place = args.robot if robot.name not in built_in_robots() else None
     with Bar("experts") as bar:
-        failed = certify_missing(dataset, robot, place, where, split, limited_runner(args), bar)
+        failed = certify_missing(dataset, robot, where, split, limited_runner(args), bar)
     for name, reason in failed[:SHOWN]:
         print(harmless(f"Not done: {name}: {reason}"))
     if bar.done:

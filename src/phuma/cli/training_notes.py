@@ -17,7 +17,8 @@ from phuma.learning.env.following import punished
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import RunCfg, StageCfg, recipe_named
 from phuma.pipelines.evaluate_policy import chosen_clips
-from phuma.robots import Robot, built_in_robots
+from phuma.robots import Robot, is_built_in, spec_of
+from phuma.robots.locked_motion import MUCH, REMEDY, loss_words
 from phuma.sim.model import CONTROL_RATE
 
 SLOW = 50_000  # environment steps of an update that take a CPU many seconds
@@ -28,6 +29,7 @@ def described(library: MotionLibrary) -> list[str]:
     """Return lines on the clips of a library, and on those that are left out and why."""
     seconds = library.frames / CONTROL_RATE
     lines = [f"Clips of {library.robot.name}: {len(library)}, {seconds / 60:.1f} minutes"]
+    lines += lost_lines(library)
     if library.left_out:
         lines.append(f"Left out: {len(library.left_out)} of {len(library) + len(library.left_out)}")
         kinds = Counter(kind_of(reason) for _, reason in library.left_out)
@@ -36,6 +38,19 @@ def described(library: MotionLibrary) -> list[str]:
             lines += [harmless(f"  {name}: {reason}") for name, reason in own[:SHOWN]]
             if count > SHOWN:
                 lines.append(harmless(f"  ... and {count - SHOWN} more that {kind}"))
+    return lines
+
+
+def lost_lines(library: MotionLibrary) -> list[str]:
+    """Return lines on the clips of a free robot that use what is locked, the worst first."""
+    most = {name: max(lost.values()) for name in library.names if (lost := library.lost.get(name))}
+    if not most:
+        return []
+    much = sorted((name for name, angle in most.items() if angle >= MUCH), key=lambda name: -most[name])
+    lines = [f"Made with the locked joints free: {len(most)} clips; {len(much)} use them by {MUCH:g} degrees or more"]
+    lines += [harmless(f"  {name}: {loss_words(library.lost[name], MUCH)}") for name in much[:SHOWN]]
+    if much:
+        lines.append(f"  {REMEDY} {library.robot.name}")
     return lines
 
 
@@ -95,7 +110,7 @@ def start_lines(budget: Any, cfg: RunCfg | None, device: str) -> list[str]:
 def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None, split: str) -> list[str]:
     """Return commands for this run, ready to be typed."""
     run, data = shlex.quote(str(args.out)), shlex.quote(str(args.dataset))
-    own = "" if robot.name in built_in_robots() else f" --robot {shlex.quote(str(args.robot))}"
+    own = "" if is_built_in(robot.name) else f" --robot {shlex.quote(spec_of(robot))}"
     chosen = (f" --where {shlex.quote(where)}" if where else "") + own
     try:
         chosen_clips(dataset, robot, where, "test")

@@ -21,7 +21,7 @@ from phuma.dataset.faults import Fault
 from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, ReadError
 from phuma.pipelines.build_dataset import robot_identity
-from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.robots import Robot, is_built_in, load_robot
 
 
 def main(argv: Sequence[str]) -> int:
@@ -58,7 +58,7 @@ def robots_of(root: Path, folders: Sequence[str]) -> dict[str, Robot]:
         names = load_description(root).robots
         if unused := [name for name in given if name not in names]:
             raise ConfigError(f"--robot {unused[0]}: the dataset is for {', '.join(names)}")
-        given = {name: load_robot(name) for name in names if name in built_in_robots() and name not in given} | given
+        given = {name: load_robot(name) for name in names if is_built_in(name) and name not in given} | given
     return given
 
 

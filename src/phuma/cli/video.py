@@ -22,7 +22,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.curate import clip_row
-from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.progress import progress_bar
 from phuma.cli.retarget import RetargetCfg
 from phuma.cli.scores import score_lines
@@ -47,7 +47,7 @@ SHOWN = 20
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
-    args = parser().parse_args(joined(argv))
+    args = parse_with_lock(parser(), joined(argv))
     args.camera = camera_of(args.camera)
     cfg = from_options(FilmCfg, args)
     check_out(args.out)

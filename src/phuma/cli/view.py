@@ -17,13 +17,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.curation import CurateCfg
 from phuma.dataset.describe import load_description
 from phuma.dataset.layout import Layout
 from phuma.errors import ConfigError
 from phuma.pipelines.collections import DatasetCollection, FileCollection
-from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.robots import Robot, is_built_in, load_robot
 from phuma.sources import ReadCfg
 from phuma.viewer.server import PORT, Viewer
 from phuma.viewer.session import Collection
@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> int:
     add_serving(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
-    args = parser.parse_args(argv)
+    args = parse_with_lock(parser, argv, ["g1"])
     check_port(args)
     cfgs = from_options(ReadCfg, args), from_options(CurateCfg, args)
     serve(collection_of(args.sources, args.robot, *cfgs, certify=args.certify), args)
@@ -128,6 +128,6 @@ def robots_of(root: Path, more: Sequence[str]) -> list[Robot]:
     given = {robot.name: robot for robot in map(load_robot, more)}
     own = load_description(root).robots
     for name in own:
-        if name not in given and name not in built_in_robots():
+        if name not in given and not is_built_in(name):
             raise ConfigError(f"{root} is a dataset of {name}, which is not built in: give its folder by --robot")
     return [given.pop(name) if name in given else load_robot(name) for name in own] + list(given.values())

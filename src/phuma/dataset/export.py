@@ -28,7 +28,7 @@ from phuma.io.atomic import write_atomic
 from phuma.io.inside import inside
 from phuma.io.json_file import read_json
 from phuma.io.names import unique_name
-from phuma.robots import Robot, built_in_robots, cached_robot
+from phuma.robots import Robot, built_in_robots, cached_robot, is_built_in
 
 RESULT = "export.json"
 FORMAT = "phuma-export"
@@ -46,13 +46,18 @@ class Selection:
     where: str | None = None
     split: str | None = None
     robots: tuple[str, ...] = ()
-    """Names of robots, or folders with model.xml and robot.json; all built-in ones where none is given"""
+    """Names of robots, or folders with model.xml and robot.json; all built-in ones where none is given, also those of a
+    dataset that have joints locked"""
     certified: bool = False
     """Whether the performances of certified clips are exported, and nothing else"""
 
-    def models(self) -> dict[str, str]:
+    def models(self, source: Path) -> dict[str, str]:
         """Return, by the robots' names, what loads each model."""
-        return {cached_robot(s).name: s for s in self.robots} if self.robots else {n: n for n in built_in_robots()}
+        if self.robots:
+            return {cached_robot(s).name: s for s in self.robots}
+        there = Layout(source).description.exists()
+        own = filter(is_built_in, load_description(source).robots if there else ())
+        return {name: name for name in (*built_in_robots(), *own)}
 
 
 class Item(NamedTuple):
@@ -95,7 +100,7 @@ def _in_dataset(root: Path, choice: Selection) -> list[Item]:
     if choice.split:
         condition += f" AND split = {quoted(choice.split)}"
     if choice.robots:
-        condition += f" AND robot IN ({', '.join(map(quoted, choice.models()))})"
+        condition += f" AND robot IN ({', '.join(map(quoted, choice.models(root)))})"
     if choice.certified:
         condition += " AND certified AND certified_file IS NOT NULL"
     taken: dict[str, set[str]] = defaultdict(set)  # by robot, as each has a folder of its own
@@ -144,8 +149,7 @@ def export_item(item: Item, out: Path, layout: str, models: Mapping[str, str], o
             motion = _performed(item.performance, motion, robot)
         path = inside(out, f"{robot.name}/{item.name}{chosen.suffix}")
         make_folder(path.parent)
-        assert chosen.write is not None  # only formats that are written are chosen
-        chosen.write(motion, robot, path)
+        chosen.save(motion, robot, path)
     except (ConfigError, StorageError):
         raise
     except Exception as e:  # whatever it is, it must not cost the rest of a long batch
@@ -234,9 +238,16 @@ def save_result(out: Path, result: Mapping[str, Any]) -> Row:
 
 
 def orders(rows: Iterable[Row], layout: str, models: Mapping[str, str]) -> Row:
-    """Return, by robot, the names of joints and bodies in the order in which they were written."""
+    """Return, by robot, the names of joints and bodies in the order in which they were written, and the angles [rad] of
+    those that are locked."""
     names = sorted({row["robot"] for row in rows})
-    return {n: format_named(layout).names(cached_robot(models[n]))._asdict() for n in names}
+    out: Row = {}
+    for name in names:
+        robot = cached_robot(models[name])
+        out[name] = format_named(layout).columns(robot)._asdict()
+        if robot.locked:
+            out[name]["locked"] = dict(robot.locked)
+    return out
 
 
 def licences(rows: Sequence[Row]) -> list[Row]:

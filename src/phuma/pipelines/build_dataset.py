@@ -131,9 +131,10 @@ def body_identity(spec: str) -> str:
 
 
 def robot_identity(robot: Robot) -> str:
-    """Return a hash of the files that define a robot."""
-    digest = hashlib.sha256("".join(file_sha256(robot.folder / f) for f in ("model.xml", "robot.json")).encode())
-    return digest.hexdigest()[:16]
+    """Return a hash of the files that define a robot, and of what is locked."""
+    files = "".join(file_sha256(robot.folder / f) for f in ("model.xml", "robot.json"))
+    locked = "".join(f" {name} {angle:.6f}" for name, angle in robot.locked.items())
+    return hashlib.sha256((files + locked).encode()).hexdigest()[:16]
 
 
 def jobs_of(sources: Sequence[str | Path], out: Path) -> list[Job]:

@@ -24,11 +24,12 @@ from phuma.core.names import known_name
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory, split_qpos
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, PhumaError
 from phuma.evaluation import judge
 from phuma.evaluation.judging import SUCCESS, THRESHOLDS
 from phuma.robots import Robot, load_robot
 from phuma.robots.inverse_dynamics import derivatives, inverse_dynamics
+from phuma.robots.locked_motion import locked_motion
 from phuma.sim.feedback import Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from phuma.sim.reference import at_control_rate, fault
@@ -108,12 +109,18 @@ def certify(
 ) -> Certificate:
     """Perform a robot's motion under physics, whoever made it, and return what came of it.
 
-    The performance's frames are at 50 Hz; `name` is that of the motion. The result does not depend on `threads`.
+    The performance's frames are at 50 Hz; `name` is that of the motion. The result does not depend on `threads`. A
+    motion of the free robot is performed by one with locked joints without these.
     """
     cfg = CertifyCfg(effort, gains, bundle)
     model = robot if isinstance(robot, Robot) else load_robot(robot or motion.robot)
     began = time.process_time()
-    if (why := fault(motion, model)) is not None:
+    try:
+        motion = locked_motion(motion, model)
+        why = fault(motion, model)
+    except PhumaError as e:
+        why = str(e)
+    if why is not None:
         return Certificate(effort, reason=f"cannot be followed: it {why}")
     reference = at_control_rate(motion.reordered(model.joint_names)).double()
     try:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import CurateCfg
-from phuma.errors import ReadError
+from phuma.errors import PhumaError, ReadError
 from phuma.formats.clip_file import is_clip, load_clip
 from phuma.formats.robot_motion_file import is_robot_motion, load_robot_motion
 from phuma.formats.rollout_file import save_rollout
@@ -18,6 +18,7 @@ from phuma.pipelines.certify import Certificate, CertifyCfg, certify
 from phuma.pipelines.files_to_clips import Outcome, outcome_of, parts_in
 from phuma.pipelines.retarget import retarget
 from phuma.robots import Robot
+from phuma.robots.locked_motion import LOCKED, told_locked_motion
 from phuma.sources import ReadCfg
 from phuma.sources.registry import Recording
 
@@ -39,7 +40,12 @@ def motions_in(
     """Return the robot's motions in a file: a stored one, a clip's, or those of the clips that curation keeps."""
     probe = Probe(path)
     if is_robot_motion(probe):
-        return [load_robot_motion(path)]
+        try:
+            return [told_locked_motion(load_robot_motion(path), robot)]
+        except ReadError:
+            raise
+        except PhumaError as e:
+            raise ReadError(path, str(e)) from None
     if is_clip(probe):
         return [retarget(load_clip(path), robot)]
     clips = [clip for _, part in parts_in(path, read_cfg, curate_cfg) for clip in part.clips]
@@ -91,6 +97,7 @@ def row_of(source: str, performed: Performed, out: Path) -> Row:
     """Write a performance and return its row."""
     found, path = performed.certificate, out / f"{performed.name}.npz"
     start = performed.motion.provenance.start
+    told = [note for note in performed.motion.provenance.notes if note.startswith(LOCKED)]
     if found.performance is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_rollout(path, found.performance)
@@ -98,4 +105,5 @@ def row_of(source: str, performed: Performed, out: Path) -> Row:
         "source": source, "start": start, "end": start + performed.motion.duration,
         "file": None if found.performance is None else path.relative_to(out).as_posix(),
         **found.values, "cpu_seconds": round(found.seconds, 2),
+        **({"locked": told[0]} if told else {}),
     }  # fmt: skip

@@ -20,7 +20,8 @@ from phuma.learning.deploy.policy import Policy, PolicyInfo
 from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import START, roll_out
-from phuma.robots import Robot, built_in_robots, load_robot
+from phuma.robots import Robot, built_in_robots, is_built_in, load_robot
+from phuma.robots.locked_motion import is_of_free, locked_motion, lost_by_locking
 from phuma.sim.events import EventsCfg
 from phuma.sim.feedback import Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
@@ -66,8 +67,9 @@ def fitting(path: Path, info: PolicyInfo, robot: Robot) -> None:
 
 
 def robot_named(name: str) -> Robot:
-    """Return the built-in robot of this name; the name comes from a file, so it must not choose a folder to read."""
-    if name not in built_in_robots():
+    """Return the built-in robot of this name, joints locked or not; the name comes from a file, so it must not choose a
+    folder to read."""
+    if not is_built_in(name):
         raise ConfigError(
             f"the policy's robot is {name}, which is not built in ({', '.join(built_in_robots())}): give its folder by "
             "--robot"
@@ -85,7 +87,8 @@ def dataset_library(
 ) -> MotionLibrary:
     """Return a dataset's kept clips of this robot, of one split or, with None, of both; `where` is SQL.
 
-    With `performed` they come with their certified performances, where they have any. Clips that no robot can be asked
+    A dataset without clips of a robot with locked joints gives those of the free one, without these joints. With
+    `performed` they come with their certified performances, where they have any. Clips that no robot can be asked
     to follow, or that cannot be read, are in `left_out`; none left is an error.
     """
     chosen = chosen_clips(dataset if isinstance(dataset, Dataset) else Dataset(dataset), robot, where, split)
@@ -93,9 +96,13 @@ def dataset_library(
     for entry in bar(chosen):
         try:
             performance = performance_in(entry, robot) if performed else None
-            library.add(entry.id, entry.motion(), entry.row["category"], performance)
+            motion = entry.motion()
+            library.add(entry.id, locked_motion(motion, robot), entry.row["category"], performance)
+            library.lost[entry.id] = lost_by_locking(motion, robot)
         except ReadError as e:
             library.left_out.append((entry.id, f"{UNREADABLE}: {e}"))
+        except PhumaError as e:  # it needs a joint that is locked
+            library.left_out.append((entry.id, str(e)))
     if not library.names:
         name, reason = library.left_out[0]
         raise PhumaError(f"none of {len(chosen)} clips can be followed; {name}: {reason}")
@@ -104,7 +111,7 @@ def dataset_library(
 
 def performance_in(entry: Entry, robot: Robot) -> Performance | None:
     """Return how a clip of a dataset is performed; None where it was not performed to the end, within 0.5 m."""
-    if not entry.row.get("certified_loosely"):
+    if not entry.row.get("certified_loosely") or entry.row["robot"] != robot.name:
         return None
 
     def feedback() -> list[Strand]:
@@ -119,8 +126,12 @@ def performance_in(entry: Entry, robot: Robot) -> Performance | None:
 
 
 def chosen_clips(data: Dataset, robot: Robot, where: str | None = None, split: str | None = None) -> list[Entry]:
-    """Return the dataset's kept clips of this robot, of one split or, with None, of both; none is an error."""
-    entries = [entry for entry in data.entries(where) if entry.row["robot"] == robot.name]
+    """Return the dataset's kept clips of this robot, or else of the free one, of one split or, with None, of both; none
+    is an error."""
+    every = list(data.entries(where))
+    entries = [entry for entry in every if entry.row["robot"] == robot.name] or [
+        entry for entry in every if is_of_free(entry.row["robot"], robot)
+    ]
     chosen = [entry for entry in entries if split in (None, entry.row["split"])]
     if not chosen:
         raise ConfigError(_nothing(data, robot, where, split, entries))

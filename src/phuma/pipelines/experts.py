@@ -11,12 +11,12 @@ import numpy as np
 from phuma.dataset.amend import Runner
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import quoted
-from phuma.errors import PhumaError
+from phuma.errors import ConfigError, PhumaError
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.certify import CertifyCfg
 from phuma.pipelines.certify_dataset import LIMITS, certify_dataset, is_certified
 from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library
-from phuma.robots import Robot, built_in_robots
+from phuma.robots import Robot, spec_of
 from phuma.runtime.process_pool import run_all
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation
@@ -30,27 +30,31 @@ REPLAYED, SAME = 5, 1e-3
 def certify_missing(
     dataset: Dataset,
     robot: Robot,
-    place: str | None,
     where: str | None,
     split: str | None,
     run: Runner,
     progress: Callable[[int, int, int], None] = lambda done, before, total: None,
 ) -> list[tuple[str, str]]:
     """Certify the dataset's kept clips of a robot that have no performance with feedback yet, under a condition and of
-    one split or, with None, of both. `place` is the folder of a robot that is not built in.
+    one split or, with None, of both.
 
     Returns recordings that failed as a whole, with the reasons; no clip at all is an error.
     """
     cfg, root = CertifyCfg(gains=True), Path(dataset.root)
-    if all(is_certified(entry.row, root, cfg) for entry in chosen_clips(dataset, robot, where, split)):
+    clips = chosen_clips(dataset, robot, where, split)
+    if others := {entry.row["robot"] for entry in clips} - {robot.name}:
+        raise ConfigError(
+            f"{root} holds motions of {', '.join(others)}; experts of {robot.name} need its own: "
+            f"`phuma build ... --robot {spec_of(robot)}`, or `phuma train ... --from scratch`"
+        )
+    if all(is_certified(entry.row, root, cfg) for entry in clips):
         return []
     conditions = [f"robot = {quoted(robot.name)}"]
     if split is not None:
         conditions.append(f"split = {quoted(split)}")
     if where is not None:
         conditions.append(f"({where}\n)")
-    robots = {} if place is None else {robot.name: place}
-    return certify_dataset(root, cfg, run, robots, " AND ".join(conditions), progress=progress)
+    return certify_dataset(root, cfg, run, {robot.name: spec_of(robot)}, " AND ".join(conditions), progress=progress)
 
 
 def expert_library(
@@ -58,9 +62,8 @@ def expert_library(
 ) -> MotionLibrary:
     """Return the clips of a dataset to learn from, with their performances: certified first where they are not yet, on
     `jobs` processes, all cores by default."""
-    place = None if robot.name in built_in_robots() else str(robot.folder)
     certify_missing(
-        Dataset(root), robot, place, where, split,
+        Dataset(root), robot, where, split,
         lambda work, items: run_all(work, items, jobs or os.cpu_count() or 1, LIMITS),
     )  # fmt: skip
     return only_performed(dataset_library(root, robot, where, split, performed=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.folder import RunFolder, RunInfo, run_info
 from phuma.pipelines.evaluate_policy import judge_policy, library_id
 from phuma.pipelines.settling import Settling
+from phuma.runtime.distributed import decided, number
 
 try:
     import torch
@@ -105,28 +107,31 @@ def train_policy(
     """Train on a library until the budget is used up or `stop()` is true; return the run's folder `out`.
 
     Without `cfg` the run in `out` goes on as it was begun, from its last checkpoint; other motions are an error.
-    `data` says where the motions came from. Training that diverges is an error, and the last checkpoint stays.
+    `data` says where the motions came from. Training that diverges is an error, and the last checkpoint stays. Of
+    several processes that train together the first one decides, evaluates and writes.
     """
     torch.set_num_threads(1)
+    first_of_all = number() == 0
     folder = RunFolder(out)
     if cfg is None:
         info = folder.info()
         _check_data(info, library, folder)
     else:
-        folder.check_free()
+        if first_of_all:
+            folder.check_free()
         info = run_info(library.robot, cfg, len(library), {**(data or {}), "id": library_id(library)}, __version__)
     recipe, ends = recipe_named(info.cfg.algo), 0.0
     first = None if cfg is None else StageRunner(library, cfg, next(iter(cfg.stages)), device)
-    if cfg is not None:
+    if cfg is not None and first_of_all:
         folder.begin(info)  # after the runner is made: what cannot begin leaves no folder behind
     stages = {name: recipe.stages[name] for name in info.cfg.stages}
     shares = budget.shares or {name: stage.share for name, stage in stages.items()}
     whole = sum(shares.values())
-    with locked(folder.lock):
+    with locked(folder.lock) if first_of_all else nullcontext():
         for name in stages:
             begins, ends = ends, ends + shares[name] / whole
             later = tuple(stages)[tuple(stages).index(name) + 1 :]
-            if any(folder.checkpoint(other).exists() for other in later) or stop():
+            if decided(any(folder.checkpoint(other).exists() for other in later) or stop(), device):
                 continue  # it is done, or nothing more is to be done
             runner, first = first or _runner(library, folder, info, name, device), None
             _Training(runner, library, folder, info, log).run(budget, (begins, min(ends, 1.0)), stop)
@@ -180,7 +185,7 @@ class _Training:
     ) -> None:
         self.runner, self.folder, self.log, self.stage = runner, folder, log, runner.stage
         stage = runner.stage
-        begun = folder.checkpoint(stage).exists()
+        begun = bool(decided(folder.checkpoint(stage).exists(), runner.device))
         recipe, environment = recipe_named(info.cfg.algo), runner.cfg.environment
         self.best = None if recipe.stages[stage].begins_with is None else Best()
         self.how = DISTURBED if self.best is not None and environment.randomize else {}
@@ -194,7 +199,7 @@ class _Training:
         self.settling = Settling()
         self.recent = _Recent(self.runner.steps)
         self.curve = f"{stage}/" if len(info.cfg.stages) > 1 else ""
-        if not begun:
+        if not begun and number() == 0:
             self._save()
 
     @property
@@ -209,14 +214,21 @@ class _Training:
         settles = budget.minutes is not None and runner.cfg.algorithm.settles
 
         def progress() -> float:
+            if stop():
+                return 1.0
             used = budget.used(self.steps_before + runner.steps, self.seconds_before + self.seconds)
             own = (used - part[0]) / (part[1] - part[0])
             return self.settling.progress(own, self.seconds) if settles else own
 
+        if number():
+            while (now := decided(1.0, runner.device)) < 1.0:
+                runner.iterate(max(now, 0.0))
+            decided(0.0, runner.device)  # all is saved
+            return
         with SummaryWriter(str(self.folder.root), purge_step=runner.steps + 1, flush_secs=10) as curves:
             if self.best is not None and self.best.score < 0:
                 self._evaluate(curves)
-            while not stop() and (now := progress()) < 1.0:
+            while (now := decided(progress(), runner.device)) < 1.0:
                 values = runner.iterate(max(now, 0.0))
                 self.recent.add(values)
                 for name, value in values.items():
@@ -234,6 +246,7 @@ class _Training:
                     self.best.put(runner.net)
             self._save()
             self._log(curves)
+        decided(0.0, runner.device)  # the others may read what is saved
 
     def _curve(self, curves: SummaryWriter, name: str, value: float) -> None:
         curves.add_scalar(f"{self.curve}{name}", value, self.runner.steps)

@@ -10,11 +10,12 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_model
 
 
 @lru_cache(maxsize=8)
 def _model(robot: Robot) -> mujoco.MjModel:
-    return mujoco.MjModel.from_xml_path(str(robot.model_file))
+    return robot_model(robot)
 
 
 def self_penetration(robot: Robot, trajectory: Trajectory) -> Array:

@@ -3,7 +3,16 @@
 A robot is one folder with `model.xml` (its MJCF) and `robot.json` (what retargeting must know).
 """
 
-from phuma.robots.folder import built_in_robots, cached_robot, load_robot
+from phuma.robots.folder import built_in_robots, cached_robot, free_robot, is_built_in, load_robot, spec_of
 from phuma.robots.robot import KEYPOINTS, Robot
 
-__all__ = ["KEYPOINTS", "Robot", "built_in_robots", "cached_robot", "load_robot"]
+__all__ = [
+    "KEYPOINTS",
+    "Robot",
+    "built_in_robots",
+    "cached_robot",
+    "free_robot",
+    "is_built_in",
+    "load_robot",
+    "spec_of",
+]

@@ -14,6 +14,7 @@ import numpy as np
 from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_model
 
 BOX_RADIUS = 0.5 * (1 + 2**0.5)
 """of half a box's height: between the face, at 1, and the edge, at sqrt(2)"""
@@ -49,11 +50,9 @@ def no_capsules() -> Capsules:
 @lru_cache(maxsize=8)  # a model takes longer to compile than a clip to solve
 def capsules_of(robot: Robot) -> Capsules:
     """Return the capsules of a robot's collision geoms, and the pairs that its model lets collide."""
-    import mujoco
-
     from phuma.robots.kinematics import points_of
 
-    model = mujoco.MjModel.from_xml_path(str(robot.folder / "model.xml"))
+    model = robot_model(robot)
     found = [(g, *shape) for g in range(model.ngeom) if model.geom_contype[g] for shape in _shapes(model, g)]
     geoms = np.array([f[0] for f in found], dtype=np.int64)
     bodies = model.geom_bodyid[geoms] - 1

@@ -10,8 +10,9 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.robots.kinematics import local_body_poses, points_of
-from phuma.robots.model import load_mujoco, touching_bodies
+from phuma.robots.model import touching_bodies
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_model
 
 SIDES = ("left", "right")
 REACH = 10.0  # degrees that a link may miss the T-pose by
@@ -246,8 +247,7 @@ def _bends(robot: Robot, shared: Stance) -> Iterator[Finding]:
 
 
 def _model(robot: Robot) -> Iterator[Finding]:
-    mujoco = load_mujoco()
-    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
+    model = robot_model(robot)
     mass = float(model.body_subtreemass[1])
     if mass < LIGHT:
         yield Finding(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 from phuma.core.names import known_name
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, ReadError
+from phuma.robots.locking import LOCK, lock_robot, locked_joints
 from phuma.robots.mapping import LARGEST, Mapped
 from phuma.robots.model import HERE, Model, read_model
 from phuma.robots.robot import KEYPOINTS, Indices, Robot
@@ -25,15 +27,44 @@ def built_in_robots() -> tuple[str, ...]:
     return tuple(sorted(p.parent.name for p in HERE.glob("*/robot.json")))
 
 
-def load_robot(spec: str | Path) -> Robot:
-    """Return a built-in robot by its name, or the robot in a folder that holds model.xml and robot.json."""
-    return _load(_find(spec))
+def is_built_in(name: str) -> bool:
+    """Return whether a name, which may be of an untrusted file, is a built-in robot's, joints locked or not."""
+    if name in built_in_robots():
+        return True
+    try:
+        return name.rpartition(LOCK)[0] in built_in_robots() and cached_robot(name).name == name
+    except ConfigError:
+        return False
+
+
+def load_robot(spec: str | Path, lock: Iterable[str] = ()) -> Robot:
+    """Return a built-in robot by its name, or the robot in a folder that holds model.xml and robot.json.
+
+    Joints that the patterns of `lock` mean, such as `wrist*`, are locked where they are in the default pose, or at an
+    angle in degrees: `elbow*=90`. The robot has them no more, and its name says so: `g1-lock-wrist` loads it, too.
+    """
+    folder, words = _find(spec)
+    return _locked(_load(folder), (*words, *lock))
 
 
 def cached_robot(spec: str | Path) -> Robot:
     """Return what `load_robot` does, read again only when its files have changed: for many motions of one robot."""
-    folder = _find(spec)
-    return _load_once(folder, tuple(_state(folder / name) for name in ("model.xml", "robot.json")))
+    folder, words = _find(spec)
+    return _load_once(folder, words, tuple(_state(folder / name) for name in ("model.xml", "robot.json")))
+
+
+def spec_of(robot: Robot) -> str:
+    """Return what `load_robot` loads this robot by: its name, or its folder and what is locked."""
+    return robot.name if robot.folder.parent == HERE else f"{robot.folder}{robot.name[len(robot.folder.name) :]}"
+
+
+def free_robot(robot: Robot) -> Robot:
+    """Return the robot with no joint locked."""
+    return cached_robot(robot.folder) if robot.locked else robot
+
+
+def _locked(robot: Robot, patterns: tuple[str, ...]) -> Robot:
+    return lock_robot(robot, locked_joints(robot, patterns))
 
 
 def _state(file: Path) -> tuple[int, int] | None:
@@ -46,8 +77,8 @@ def _state(file: Path) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=8)
-def _load_once(folder: Path, _state: tuple[tuple[int, int] | None, ...]) -> Robot:
-    return _load(folder)
+def _load_once(folder: Path, words: tuple[str, ...], _state: tuple[tuple[int, int] | None, ...]) -> Robot:
+    return _locked(_load(folder), words)
 
 
 def _load(folder: Path) -> Robot:
@@ -91,14 +122,18 @@ def _load(folder: Path) -> Robot:
     )
 
 
-def _find(spec: str | Path) -> Path:
+def _find(spec: str | Path) -> tuple[Path, tuple[str, ...]]:
+    """Return a robot's folder, and the words that say what is locked."""
     if isinstance(spec, str) and spec in built_in_robots():
-        return HERE / spec
+        return HERE / spec, ()
     folder = Path(spec)
     if folder.is_dir():
-        return folder.resolve()
+        return folder.resolve(), ()
+    base, lock, words = str(spec).rpartition(LOCK)
+    if lock and words:
+        return _find(base)[0], tuple(words.split("+"))
     try:
-        return HERE / known_name(str(spec), built_in_robots(), "robot")
+        return HERE / known_name(str(spec), built_in_robots(), "robot"), ()
     except ConfigError as e:
         raise ConfigError(f"{e}, or give a folder with model.xml and robot.json") from None
 

@@ -18,6 +18,7 @@ from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_model
 
 NEAR_GROUND = 0.02
 """metres above the ground up to which a corner can bear: what a foot yields and a recording errs"""
@@ -116,7 +117,7 @@ def inverse_dynamics(
 @lru_cache(maxsize=8)
 def free_model(robot: Robot) -> mujoco.MjModel:
     """The robot without contacts and joint limits: forces of either are what is to be found, not given."""
-    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
+    model = robot_model(robot)
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
     return model
 

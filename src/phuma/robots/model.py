@@ -18,11 +18,8 @@ HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Model:
-    """A model holds links, joints and what the MJCF says of the motors, in fields as of `Robot`.
-
-    NaN means that it says nothing.
-    """
+class Links:
+    """The links of a model and the joints between them, in fields as of `Robot`."""
 
     body_names: tuple[str, ...]
     parents: Indices
@@ -32,6 +29,15 @@ class Model:
     joint_body: Indices
     joint_axis: Array
     joint_anchor: Array
+
+
+@dataclass(frozen=True)
+class Model(Links):
+    """A model holds links, joints and what the MJCF says of the motors, in fields as of `Robot`.
+
+    NaN means that it says nothing.
+    """
+
     lower: Array
     upper: Array
     torque_limit: Array
@@ -43,29 +49,36 @@ class Model:
 def read_model(path: Path) -> Model:
     """Compile `path` and check that it is a robot: one tree of named bodies, a free root, limited hinges."""
     model = _compile(path)
-    bodies = tuple(model.body(i).name for i in range(1, model.nbody))
     hinges = _hinges(path, model)
-    joints = tuple(model.joint(j).name for j in hinges)
-    _check_names(path, bodies, joints)
-    lower, upper = _ranges(path, model, hinges, joints)
-    body_pos, body_quat = model.body_pos[1:].copy(), model.body_quat[1:].copy()
-    body_pos[0], body_quat[0] = 0.0, (1.0, 0.0, 0.0, 0.0)  # the free joint places the root
+    links = read_links(model)
+    _check_names(path, links.body_names, links.joint_names)
+    lower, upper = _ranges(path, model, hinges, links.joint_names)
     torque, stiffness, damping = _motors(model, hinges)
     return Model(
-        body_names=bodies,
-        parents=np.array([int(p) - 1 for p in model.body_parentid[1:]], dtype=np.intp),
-        body_pos=body_pos,
-        body_quat=body_quat,
-        joint_names=joints,
-        joint_body=np.array([int(model.jnt_bodyid[j]) - 1 for j in hinges], dtype=np.intp),
-        joint_axis=model.jnt_axis[hinges].copy(),
-        joint_anchor=model.jnt_pos[hinges].copy(),
+        **vars(links),
         lower=lower,
         upper=upper,
         torque_limit=torque,
         armature=model.dof_armature[[int(model.jnt_dofadr[j]) for j in hinges]].copy(),
         stiffness=stiffness,
         damping=damping,
+    )
+
+
+def read_links(model: Any) -> Links:
+    """Return the links of a compiled robot, whose joints but the first are hinges."""
+    hinges = list(range(1, model.njnt))
+    body_pos, body_quat = model.body_pos[1:].copy(), model.body_quat[1:].copy()
+    body_pos[0], body_quat[0] = 0.0, (1.0, 0.0, 0.0, 0.0)  # the free joint places the root
+    return Links(
+        body_names=tuple(model.body(i).name for i in range(1, model.nbody)),
+        parents=np.array([int(p) - 1 for p in model.body_parentid[1:]], dtype=np.intp),
+        body_pos=body_pos,
+        body_quat=body_quat,
+        joint_names=tuple(model.joint(j).name for j in hinges),
+        joint_body=np.array([int(model.jnt_bodyid[j]) - 1 for j in hinges], dtype=np.intp),
+        joint_axis=model.jnt_axis[hinges].copy(),
+        joint_anchor=model.jnt_pos[hinges].copy(),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -41,7 +41,7 @@ class Robot:
     """
 
     name: str
-    """Of the robot's folder"""
+    """Of the robot's folder, and what is locked: see `phuma.robots.locking`"""
     folder: Path
     """Holds model.xml and robot.json"""
     joint_names: tuple[str, ...]
@@ -99,6 +99,8 @@ class Robot:
     """(N,) Nm/rad, of the position controller; 0 where there is none"""
     damping: Array
     """(N,) Nm s/rad, of the position controller"""
+    locked: Mapping[str, float] = field(default_factory=dict)
+    """Joints of the model that are locked, and so none of this robot's, each at its angle [rad]"""
 
     def __post_init__(self) -> None:
         for name, shape in _SHAPES.items():
@@ -107,8 +109,8 @@ class Robot:
             object.__setattr__(self, name, value)
         quat = checked_unit(f"{self.name}: body_quat", self.body_quat, (len(self.body_names), 4))
         object.__setattr__(self, "body_quat", quat)
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for one in fields(self):
+            value = getattr(self, one.name)
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
 
@@ -134,7 +136,7 @@ class Robot:
 
     @property
     def model_file(self) -> Path:
-        """Return the path of the MJCF, which has no floor."""
+        """Return the path of the MJCF, in which no joint is locked; `robot_model` is this robot's."""
         return self.folder / "model.xml"
 
     def joint_index(self, names: Iterable[str]) -> Indices:

@@ -9,6 +9,7 @@ import mujoco
 
 from phuma.errors import ConfigError
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_spec
 
 CONTROL_RATE = 50.0
 """Control rate in Hz"""
@@ -20,7 +21,7 @@ MOST_ITERATIONS = 10
 def simulation_model(robot: Robot, substeps: int) -> mujoco.MjModel:
     """Return the robot with all its collision shapes on a floor, and a contact sensor for every body but feet and
     hands. The model is shared by all callers: whoever changes it takes a copy."""
-    spec = mujoco.MjSpec.from_file(str(robot.model_file))
+    spec = robot_spec(robot)
     for geom in list(spec.geoms):
         if geom.contype == 0 and geom.conaffinity == 0:
             spec.delete(geom)

@@ -15,6 +15,7 @@ from phuma.core.rotations import Array
 from phuma.robots.check import SIDES, Stance, stand
 from phuma.robots.onboarding.shapes import PRIMITIVES, surface
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_model
 from phuma.viewer import style
 
 SHOWN = 2  # group of the geoms that are visible
@@ -71,7 +72,7 @@ class Drawn(NamedTuple):
 
 def pose_on_page(robot: Robot, pose: Array, view: View) -> Drawn:
     """Return the robot at joint angles (N,) rad, with its root level."""
-    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
+    model = robot_model(robot)
     stance = stand(robot, pose)
     ground = float(stance.corners[..., 2].min())
     data = mujoco.MjData(model)

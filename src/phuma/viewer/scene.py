@@ -14,6 +14,7 @@ from phuma.core.rotations import Array
 from phuma.core.skeleton import N_JOINTS, PARENTS
 from phuma.robots.robot import Robot
 from phuma.robots.shapes import robot_shapes
+from phuma.robots.welding import robot_spec
 from phuma.viewer import style
 
 SPACING = 1.2  # m between robots that are shown beside each other
@@ -55,7 +56,7 @@ class Scene:
         self.beside, self.shift = places[0], places[-len(motions) :]
         spec = _stage(width, height)
         for k, robot in enumerate(robots):
-            child = mujoco.MjSpec.from_file(str(robot.model_file))
+            child = robot_spec(robot)
             child.option.timestep = spec.option.timestep
             _dress(child, robot)
             spec.attach(child, prefix=f"{k}/", frame=spec.worldbody.add_frame())

@@ -38,5 +38,5 @@ def names(robot: Robot) -> Names:
 
 FORMAT = Format(
     "beyondmimic", ".npz", "BeyondMimic's motions (whole_body_tracking), 50 Hz, IsaacLab's order", write,
-    names=names, rate=lambda _: RATE, library="mujoco", within=0.9,
+    names=names, rate=lambda _: RATE, library="mujoco", within=0.9, all_joints=True,
 )  # fmt: skip

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import missing_extra
 from phuma.io.probe import Probe
+from phuma.robots.folder import free_robot
+from phuma.robots.locked_motion import unlocked_motion
 from phuma.robots.robot import Robot
 
 
@@ -65,12 +67,26 @@ class Format:
     """Whether a file says its own rate"""
     within: float | None = None
     """The share of joints' ranges, around their middle, that its trainer clips joints to when it begins an episode"""
+    all_joints: bool = False
+    """Whether its tools' models have every joint of a robot, so that those which are locked here are written at their
+    angles; else they are left out"""
     library: str | None = None
     """An optional library that writing needs"""
     gather: Callable[[Path, Robot, Sequence[dict[str, Any]], float], list[dict[str, Any]]] | None = None
     """Makes one dataset of all files of a robot that an export wrote: given are the robot's folder, the files' rows
     with paths below it, and the rate; it returns the rows with where the motions are now. None where each file is
     whole"""
+
+    def save(self, motion: RobotMotion, robot: Robot, path: Path) -> None:
+        """Write a motion of a robot, with locked joints at their angles where the tools' models have them."""
+        assert self.write is not None  # only formats that are written are chosen
+        if self.all_joints and robot.locked:
+            motion, robot = unlocked_motion(motion, robot), free_robot(robot)
+        self.write(motion, robot, path)
+
+    def columns(self, robot: Robot) -> Names:
+        """Return the orders in which joints and bodies of a robot are written."""
+        return self.names(free_robot(robot) if self.all_joints else robot)
 
     def check_library(self) -> None:
         """Raise an error with the line that installs the library that writing needs, where it is not installed."""

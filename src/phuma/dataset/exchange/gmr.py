@@ -73,4 +73,4 @@ def recognises(probe: Probe) -> bool:
     return probe.kind == "pickle" and not pbhc.recognises(probe)
 
 
-FORMAT = Format("gmr", ".pkl", "GMR's retargeted motions", write, read, recognises, names=names)
+FORMAT = Format("gmr", ".pkl", "GMR's retargeted motions", write, read, recognises, names=names, all_joints=True)

@@ -44,5 +44,5 @@ def read(path: Path, robot: Robot) -> list[RobotMotion]:
 
 FORMAT = Format(
     "holosoma", ".npz", "holosoma's motions, 50 Hz, MuJoCo's order", write, read, has_root,
-    names=body_names, rate=lambda _: RATE, library="mujoco",
+    names=body_names, rate=lambda _: RATE, library="mujoco", all_joints=True,
 )  # fmt: skip

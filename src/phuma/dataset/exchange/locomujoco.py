@@ -27,6 +27,7 @@ from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_model
 
 NEEDED = ("qpos", "joint_names", "frequency", "split_points")
 ROOT, WORLD = "root", "world"
@@ -37,12 +38,10 @@ STATE = ("xpos", "xquat", "cvel", "subtree_com")
 
 def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
     """Write a file of one trajectory, at the motion's own rate."""
-    import mujoco  # here, not above: only this format and BeyondMimic's need it
-
     motion = prepared(motion, robot)
     recorded = motion.velocity if isinstance(motion, PerformedMotion) else None
     velocity = differences(motion) if recorded is None else recorded
-    model = mujoco.MjModel.from_xml_path(str(robot.model_file))
+    model = robot_model(robot)
     qpos = np.concatenate([motion.root_pos, motion.root_quat, motion.joint_pos], axis=1)
     names = body_names(robot)
     save_npz(

@@ -29,5 +29,5 @@ def read(path: Path, robot: Robot) -> list[RobotMotion]:
 
 FORMAT = Format(
     "mjlab", ".npz", "mjlab's motions, 50 Hz, MuJoCo's order", write, read, is_tracking,
-    names=all_bodies, rate=lambda _: RATE, within=0.9,
+    names=all_bodies, rate=lambda _: RATE, within=0.9, all_joints=True,
 )  # fmt: skip

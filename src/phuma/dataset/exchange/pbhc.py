@@ -107,5 +107,6 @@ def names(robot: Robot) -> Names:
 
 
 FORMAT = Format(
-    "pbhc", ".pkl", "PBHC's and ASAP's motions, without wrists", write, read, recognises, names=names, rate=round
-)
+    "pbhc", ".pkl", "PBHC's and ASAP's motions, without wrists", write, read, recognises, names=names, rate=round,
+    all_joints=True,
+)  # fmt: skip

@@ -112,5 +112,6 @@ def names(robot: Robot) -> Names:
 
 
 FORMAT = Format(
-    "protomotions", ".motion", "ProtoMotions' motions", write, read, recognises, names=names, library="torch"
-)
+    "protomotions", ".motion", "ProtoMotions' motions", write, read, recognises, names=names, library="torch",
+    all_joints=True,
+)  # fmt: skip

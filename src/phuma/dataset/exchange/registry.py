@@ -26,9 +26,11 @@ from phuma.dataset.exchange import (
 )
 from phuma.dataset.exchange.format import Format
 from phuma.dataset.exchange.imported import STANDS, clearly_stands
-from phuma.errors import ConfigError, ReadError
+from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.formats.robot_motion_file import is_robot_motion
 from phuma.io.probe import Probe
+from phuma.robots.folder import free_robot
+from phuma.robots.locked_motion import told_locked_motion
 from phuma.robots.robot import Robot
 
 MODULES = (
@@ -55,7 +57,7 @@ def export_motion(motion: RobotMotion, robot: Robot, path: Path, name: str) -> N
     if chosen.write is None:
         raise ConfigError(f"format {name!r} is only read; written are: {', '.join(WRITTEN)}")
     chosen.check_library()
-    chosen.write(motion, robot, path)
+    chosen.save(motion, robot, path)
 
 
 def import_motion(path: Path, robot: Robot, name: str | None = None) -> RobotMotion:
@@ -71,14 +73,32 @@ def import_all(path: Path, robot: Robot, name: str | None = None) -> list[RobotM
     content.
 
     Each begins in `provenance.start` where the one before it ends. Where two formats look alike, which differ in the
-    order of quaternions, that one is right in which the robot stands.
+    order of quaternions, that one is right in which the robot stands. On a robot with locked joints a file may hold
+    these too: they are left out, and a note says how far they would have moved.
     """
+    if robot.locked:
+        return _on_locked(path, robot, name)
     if name is None:
         return _read_as(path, robot, recognise(Probe(path)))
     chosen = format_named(name)
     if chosen.read is None:
         raise ConfigError(f"format {chosen.name!r} is only written; read are: {', '.join(READ)}")
     return chosen.read(path, robot)
+
+
+def _on_locked(path: Path, robot: Robot, name: str | None) -> list[RobotMotion]:
+    """Read a file as that of the free robot or, where it is none, as that of the robot whose joints are locked."""
+    try:
+        motions = import_all(path, free_robot(robot), name)
+    except ReadError as of_free:
+        try:
+            return _read_as(path, robot, recognise(Probe(path)) if name is None else [format_named(name)])
+        except ReadError:
+            raise of_free from None
+    try:
+        return [told_locked_motion(motion, robot) for motion in motions]
+    except PhumaError as e:
+        raise ReadError(path, str(e)) from None
 
 
 def recognise(probe: Probe) -> list[Format]:

@@ -61,5 +61,5 @@ def recognises(probe: Probe) -> bool:
 
 FORMAT = Format(
     "csv", ".csv", "Unitree's CSV (LAFAN1 retargeting dataset), 30 Hz", write, read, recognises,
-    rate=lambda _: RATE, tells_rate=False,
+    rate=lambda _: RATE, tells_rate=False, all_joints=True,
 )  # fmt: skip

@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from phuma.core.rotations import Array
 from phuma.learning.algorithms.storage import Storage
 from phuma.learning.env.observation import Observation
 from phuma.learning.nets.actor_critic import Actor
+from phuma.runtime.distributed import average_gradients
 
 
 class Outcome(NamedTuple):
@@ -57,6 +58,16 @@ class Algorithm(ABC):
 
     def forget(self) -> None:  # noqa: B027 (most remember nothing)
         """Forget samples of motions that are no longer learned from."""
+
+    def descend(self, loss: Tensor, max_norm: float, *clipped: list[nn.Parameter]) -> None:
+        """Make a step of the optimizer along a loss's gradients, the mean over all processes that train together; those
+        of each list of parameters are cut at a length of `max_norm`."""
+        self.optimizer.zero_grad()
+        loss.backward()
+        average_gradients(p for group in self.optimizer.param_groups for p in group["params"])
+        for parameters in clipped:
+            nn.utils.clip_grad_norm_(parameters, max_norm)
+        self.optimizer.step()
 
     @property
     def rate(self) -> float:

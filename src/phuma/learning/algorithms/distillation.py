@@ -100,10 +100,7 @@ class Distillation(Algorithm):
             action = self.student.actor(batch.observation, self.net.features)
             loss = imitation_loss(action, batch.fields["label"], batch.fields["weight"])
             guess = self.student.actor.estimation_loss(batch.observation)
-            self.optimizer.zero_grad()
-            (loss + guess).backward()
-            torch.nn.utils.clip_grad_norm_(self.parameters, cfg.max_grad_norm)
-            self.optimizer.step()
+            self.descend(loss + guess, cfg.max_grad_norm, self.parameters)
             with torch.no_grad():
                 for mean, own in zip(self.net.actor.parameters(), self.parameters):
                     mean.lerp_(own, 1 - cfg.average)

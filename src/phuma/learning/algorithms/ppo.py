@@ -12,6 +12,7 @@ from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.algorithms.storage import Batch, Storage
 from phuma.learning.env.observation import Observation
 from phuma.learning.nets.actor_critic import ActorCritic
+from phuma.runtime.distributed import average, moments
 
 RATES = (1e-5, 1e-2)
 """Bounds of the adapted learning rate."""
@@ -114,17 +115,15 @@ class PPO(Algorithm):
             own = batch.fields
             mean, log_std = self.net.mean(batch.observation), self.net.log_std
             kl = divergence(mean.detach(), log_std.detach(), own["mean"], old_log_std).item()
+            kl = average(kl, mean.device)
             if cfg.desired_kl:
                 self.optimizer.param_groups[0]["lr"] = adapted_rate(self.rate, kl, cfg.desired_kl)
             ratio = (log_likelihood(own["action"], mean, log_std) - own["log_likelihood"]).exp()
             surrogate = policy_loss(ratio, own["advantage"], cfg.clip)
             error = ((self.net.value(batch.observation) - own["target"]) ** 2).mean()
             entropy = log_std.sum() + 0.5 * len(log_std) * math.log(2 * math.pi * math.e)
-            self.optimizer.zero_grad()
-            (self.actor_loss(surrogate - cfg.entropy * entropy, mean, batch) + cfg.value * error).backward()
-            for parameters in (self.actor, self.critic):
-                torch.nn.utils.clip_grad_norm_(parameters, cfg.max_grad_norm)
-            self.optimizer.step()
+            loss = self.actor_loss(surrogate - cfg.entropy * entropy, mean, batch) + cfg.value * error
+            self.descend(loss, cfg.max_grad_norm, self.actor, self.critic)
             for name, value in zip(sums, (surrogate.item(), error.item(), kl, entropy.item())):
                 sums[name] += value
             batches += 1
@@ -138,11 +137,13 @@ class PPO(Algorithm):
     @torch.no_grad()
     def _judge(self, observation: Observation) -> None:
         """Fill in values, targets and advantages, which are normalized to mean 0 and standard deviation 1 over all
-        samples."""
+        samples of all processes."""
         storage, cfg = self.storage, self.cfg
         storage["value"][:] = self.net.value(storage.flat()).view(storage["value"].shape)
         advantage, target = advantages(
             storage["reward"], storage["value"], self.net.value(observation), storage["done"], cfg.gamma, cfg.lam
         )
-        storage["advantage"][:] = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+        count, mean, var = moments(advantage.numel(), advantage.mean(), advantage.var(unbiased=False))
+        std = advantage.std() if count == advantage.numel() else (var * count / (count - 1)).sqrt()
+        storage["advantage"][:] = (advantage - mean) / (std + 1e-8)
         storage["target"][:] = target

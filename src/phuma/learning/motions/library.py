@@ -53,6 +53,8 @@ class MotionLibrary:
     """How each motion is performed, where that is known"""
     left_out: list[tuple[str, str]] = field(default_factory=list)
     """Names of motions that were left out, with the reasons"""
+    lost: dict[str, dict[str, float]] = field(default_factory=dict)
+    """By motion and joint, how far [degrees] a joint that is locked would have been from where it is locked"""
 
     def __len__(self) -> int:
         return len(self.names)

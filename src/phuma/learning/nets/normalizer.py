@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from phuma.runtime.distributed import moments
+
 
 class Normalizer(nn.Module):
     """A normalizer (x - mean) / std over the last axis, by the statistics of all that was seen in training."""
@@ -29,9 +31,10 @@ class Normalizer(nn.Module):
 
     @torch.no_grad()
     def update(self, x: Tensor) -> None:
-        """Update the statistics with these samples: counts n and m, means and variances join by Chan's formula."""
+        """Update the statistics with these samples, and those of the processes that train beside this one: counts n and
+        m, means and variances join by Chan's formula."""
         x = x.reshape(-1, x.shape[-1])
-        m, mean, var = len(x), x.mean(0), x.var(0, unbiased=False)
+        m, mean, var = moments(len(x), x.mean(0), x.var(0, unbiased=False))
         total = self.count + m
         off = mean - self.mean
         self.var = (self.count * self.var + m * var + off**2 * self.count * m / total) / total

@@ -27,6 +27,7 @@ from phuma.learning.nets.actor_critic import Actor
 from phuma.learning.nets.weights import all_finite, load_weights, weights_of
 from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.random_state import restore_rng, rng_state
+from phuma.runtime.distributed import averages, number, own_threads, processes
 from phuma.sim.coordinates import Coordinates
 from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
@@ -47,7 +48,8 @@ class StageRunner:
     """The training of one stage of a run. All of its state, that of the environments too, is in `snapshot`, so that a
     run that continues from one does what it would have done. `teacher` is the network of an earlier stage, if there is
     one; a stage that learns from experts takes them from the library. `begin` is the network of an earlier stage whose
-    policy this one begins with."""
+    policy this one begins with. Of several processes that train together, each has environments and random numbers of
+    its own; the first one's are in the checkpoint."""
 
     def __init__(
         self,
@@ -64,8 +66,10 @@ class StageRunner:
         self.stage, self.cfg, self.device = stage, cfg.stages[stage], device
         self.library = with_images(library) if self.cfg.environment.mirror else library
         self.task = recipe.task(stage, self.cfg.environment)
-        self.rng = np.random.default_rng(cfg.seed)
-        self.generator = torch.Generator().manual_seed(cfg.seed)
+        self.seed = cfg.seed
+        self.rng, self.generator = np.random.default_rng(cfg.seed), torch.Generator().manual_seed(cfg.seed)
+        if number():
+            self._seed_apart(0)
         randomization = None
         if self.cfg.environment.randomize:
             environments = self.cfg.environment.environments
@@ -97,7 +101,7 @@ class StageRunner:
         if self.iterations and self.iterations % REFRESH == 0 and len(self._clips) < len(self.library):
             self._refresh()
         means = self._collect()
-        means |= self.algorithm.update(self.observation)
+        means = averages(means | self.algorithm.update(self.observation), self.device)
         self.net.see(self.algorithm.storage.flat())
         if not all(math.isfinite(v) for v in means.values()) or not all_finite(self.net):
             raise Diverged(
@@ -105,7 +109,7 @@ class StageRunner:
                 "before it is kept. Try another seed or a smaller learning rate"
             )
         self.iterations += 1
-        self.steps += self.cfg.steps_per_update
+        self.steps += processes() * self.cfg.steps_per_update
         return means
 
     @torch.no_grad()
@@ -147,15 +151,21 @@ class StageRunner:
         }
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
-        """Continue from a snapshot of the same library and configuration."""
+        """Continue from a snapshot of the same library and configuration; of several processes, only the first has its
+        environments in there, and those of the others begin episodes anew."""
         references, self.sampler = self._chosen(arrays["clips"])
         self.env.use(references, self.sampler.draw, self.sampler.record)
         self.net.features = self._features()
         load_weights(self.net, arrays)
         self.algorithm.restore(arrays)
         self.sampler.restore(below(arrays, "sampler."))
-        self.env.restore(below(arrays, "env."))
         self.iterations, self.steps = (int(n) for n in arrays["counts"])
+        if number():
+            self._seed_apart(self.iterations)
+            self.env.use(references, self.sampler.draw, self.sampler.record)
+            self.observation = self._tensors(self.env.observe())
+            return
+        self.env.restore(below(arrays, "env."))
         self.generator.set_state(torch.from_numpy(arrays["generator"].copy()))
         restore_rng(self.rng, arrays["rng"])
         seen = {name: torch.from_numpy(arrays[f"observation.{name}"].copy()) for name in self.observation}
@@ -171,6 +181,12 @@ class StageRunner:
         references = expand(self.library, clips, self.task, both=self.expert_taught)
         self.experts = Experts(self.library, references) if self.expert_taught else None
         return references, Sampler(references, self.rng)
+
+    def _seed_apart(self, iterations: int) -> None:
+        """Draw other random numbers than the other processes from now on, after so many iterations."""
+        words = np.random.SeedSequence([self.seed, number(), iterations]).generate_state(2)
+        restore_rng(self.rng, rng_state(np.random.default_rng(words)))
+        self.generator.manual_seed(int(words[0]))
 
     def _refresh(self) -> None:
         references, self.sampler = self._chosen()
@@ -220,7 +236,7 @@ def make_simulation(
     if device == "cpu":
         from phuma.sim.mujoco_cpu import MujocoSimulation
 
-        return MujocoSimulation(library.robot, cfg.environments, cfg.substeps, threads, randomization)
+        return MujocoSimulation(library.robot, cfg.environments, cfg.substeps, threads or own_threads(), randomization)
     from phuma.sim.mujoco_warp import WarpSimulation
 
     return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device=device, randomization=randomization)

@@ -20,6 +20,7 @@ from phuma.retargeting.limits import joint_bounds
 from phuma.retargeting.metrics import MARGIN
 from phuma.robots.kinematics import local_body_poses
 from phuma.robots.robot import Robot
+from phuma.robots.welding import robot_spec
 
 SOLVER = "daqp"
 FIRST_DAMPING = 1e-6
@@ -43,7 +44,7 @@ def shared_bodies(robot: Robot) -> tuple[Array, Array]:
 
 def model_with(robot: Robot, frames: Sequence[Frame]) -> mujoco.MjModel:
     """The robot's model with a site at each frame and the limits that the baseline is told."""
-    spec = mujoco.MjSpec.from_file(str(robot.model_file))
+    spec = robot_spec(robot)
     for frame in frames:
         spec.body(frame.body).add_site(name=frame.name, pos=np.asarray(frame.offset, dtype=float))
     model = spec.compile()

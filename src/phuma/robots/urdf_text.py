@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import mujoco
@@ -27,12 +28,12 @@ def urdf_text(robot: Robot) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def _add_link(root: ET.Element, name: str, body: mujoco._structs._MjModelBodyViews) -> None:
+def _add_link(root: ET.Element, name: str, body: Any) -> None:
     inertial = ET.SubElement(ET.SubElement(root, "link", name=name), "inertial")
     ET.SubElement(inertial, "origin", xyz=_numbers(body.ipos), rpy=_numbers(_roll_pitch_yaw(body.iquat)))
     ET.SubElement(inertial, "mass", value=_numbers(body.mass))
     own = dict(zip(("ixx", "iyy", "izz"), map(str, body.inertia.tolist())))
-    ET.SubElement(inertial, "inertia", **own, ixy="0", ixz="0", iyz="0")
+    ET.SubElement(inertial, "inertia", {**own, "ixy": "0", "ixz": "0", "iyz": "0"})
 
 
 def _add_joint(root: ET.Element, robot: Robot, body: int, joint: int | None) -> None:
@@ -46,7 +47,7 @@ def _add_joint(root: ET.Element, robot: Robot, body: int, joint: int | None) -> 
     if joint is not None:
         names = {"lower": "lower", "upper": "upper", "effort": "torque_limit", "velocity": "velocity_limit"}
         ET.SubElement(out, "axis", xyz=_numbers(robot.joint_axis[joint]))
-        ET.SubElement(out, "limit", **{key: str(float(getattr(robot, own)[joint])) for key, own in names.items()})
+        ET.SubElement(out, "limit", {key: str(float(getattr(robot, own)[joint])) for key, own in names.items()})
 
 
 def _roll_pitch_yaw(quat: Array) -> Array:

@@ -1,5 +1,5 @@
-"""The published rules of other projects' policies, written down anew: what their programs feed to a file and make of its
-answer."""
+"""The published rules of other projects' policies, written down anew: what their programs feed to a file and make of
+its answer."""
 
 from __future__ import annotations
 
@@ -83,7 +83,9 @@ def their_metadata(dialect: str, texts: dict[str, str]) -> dict[str, list]:
     """What a program of theirs reads: joint names, gains, default pose (of its own configuration at holosoma's) and the
     scale of actions."""
     if dialect == "holosoma":
-        default = [-0.312, 0, 0, 0.669, -0.363, 0] * 2 + [0.0] * 3 + [0.2, 0.2, 0, 0.6, 0, 0, 0, 0.2, -0.2, 0, 0.6, 0, 0, 0]
+        default = (
+            [-0.312, 0, 0, 0.669, -0.363, 0] * 2 + [0.0] * 3 + [0.2, 0.2, 0, 0.6, 0, 0, 0, 0.2, -0.2, 0, 0.6, 0, 0, 0]
+        )
         found = {name: json.loads(texts[name]) for name in ("dof_names", "kp", "kd", "action_scale")}
         return dict(zip(("names", "kp", "kd", "scale"), found.values())) | {"default": default}
     keys = {"kp": "joint_stiffness", "kd": "joint_damping", "default": "default_joint_pos", "scale": "action_scale"}

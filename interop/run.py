@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 import venv
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 
 import phuma
+from phuma.dataset.dataset import Dataset
 from phuma.dataset.exchange import export_motion, format_named
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.robots.kinematics import body_poses
@@ -65,12 +67,35 @@ def made_motion(folder: Path) -> phuma.RobotMotion:
     return motion
 
 
+def made_policy(dialect: str, folder: Path) -> None:
+    """Train a policy that other projects can run on a squat, and write it as they have it, and the squat for mjlab."""
+    out = folder / f"policy_{dialect}.onnx"
+    if out.exists():
+        return
+    data, run = folder / "squats", folder / "squat_run"
+    for old in (data, run):
+        shutil.rmtree(old, ignore_errors=True)
+    phuma_command("synth", "--type", "squat", "--count", 1, "--seconds", 4, "--out", folder / "squat")
+    phuma_command("build", folder / "squat", "--robot", "g1", "--out", data)
+    phuma_command("train", data, "--preset", "deploy", "--split", "all", "--minutes", 2, "--out", run)
+    (clip,) = Dataset(data).entries()
+    export_motion(clip.motion(), phuma.load_robot("g1"), folder / "squat_mjlab.npz", "mjlab")
+    phuma_command("policy", "export", run, "--dialect", dialect, "--motion", data, "--clip", clip.id, "--out", out)
+
+
+def phuma_command(*words: object) -> None:
+    """Run one of our commands."""
+    subprocess.run([sys.executable, "-m", "phuma", *map(str, words)], check=True, capture_output=True, text=True)
+
+
 def tried(name: str, path: Path, folder: Path, motion: phuma.RobotMotion) -> dict[str, Any]:
     """Return the row of a peer: what its script said, or why there is none."""
     peer = loaded(path)
     try:
         python = environment(name, peer.INSTALL)
         exported(peer.FORMAT, folder, motion)
+        if hasattr(peer, "DIALECT"):
+            made_policy(peer.DIALECT, folder)
         done = subprocess.run([python, path, folder], capture_output=True, text=True, timeout=SECONDS, check=True)
         said = json.loads(done.stdout.strip().splitlines()[-1])
         return {"peer": peer.TITLE, "failed": False, **{column: str(said.get(column, "")) for column in HEADER[1:]}}
@@ -112,18 +137,7 @@ def exported(layout: str | None, folder: Path, motion: phuma.RobotMotion) -> Non
     if format_named(layout).gather is None:
         export_motion(motion, phuma.load_robot("g1"), folder / f"{layout}{format_named(layout).suffix}", layout)
         return
-    command = [
-        sys.executable,
-        "-m",
-        "phuma",
-        "export",
-        folder / "walk.npz",
-        "--format",
-        layout,
-        "--out",
-        folder / layout,
-    ]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    phuma_command("export", folder / "walk.npz", "--format", layout, "--out", folder / layout)
 
 
 def as_table(rows: list[dict[str, Any]]) -> str:

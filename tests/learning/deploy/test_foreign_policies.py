@@ -114,7 +114,7 @@ def in_own(robot, values):
     return np.array([values[ISAACLAB.index(name)] for name in robot.joint_names])
 
 
-def test_its_gains_its_default_pose_and_its_scale_are_used_and_told(g1, tmp_path):
+def test_its_gains_its_default_pose_and_its_scale_are_used_and_told(g1, tmp_path, monkeypatch):
     """In the simulation: what the joints' controllers aim at and how stiff they are."""
     softer = {"joint_stiffness": ",".join(f"{0.5 * x:.3f}" for x in in_order(g1, g1.stiffness))}
     straight = {"default_joint_pos": ",".join(["0.1"] * 29), "action_scale": "0.3"}
@@ -124,25 +124,25 @@ def test_its_gains_its_default_pose_and_its_scale_are_used_and_told(g1, tmp_path
     differs = {each["name"]: each for each in policy.told.differences}
     assert set(differs) == {"default_pose", "stiffness", "action_scale"}
     assert differs["stiffness"]["theirs"] == pytest.approx(0.5 * differs["stiffness"]["ours"], abs=1e-3)
-    answers, targets = [], []
+    fed, answers, targets = [], [], []
 
     class Recording(MujocoSimulation):
         def step(self, target):
             targets.append(target[0].copy())
             super().step(target)
 
-    class Listening:
-        info = policy.info
+    def listening(obs, time_step=0.0, ask=policy.answer):
+        fed.append(obs[0])
+        answers.append(ask(obs, time_step)[0])
+        return answers[-1][None]
 
-        def act(self, observation, features):
-            action = policy.act(observation, features)
-            theirs = (observation["obs"] * policy._factors)[:, policy._columns]
-            answers.append(in_own(g1, (theirs @ matrix(154))[0]))
-            return action
-
+    monkeypatch.setattr(policy, "answer", listening)
     motions = library(policy.robot, down=dip(g1))
-    assert list(roll_out(Listening(), motions, lambda n: Recording(policy.robot, n, 4, threads=1), events=EventsCfg()))
-    np.testing.assert_allclose(targets, 0.1 + 0.3 * np.array(answers), atol=1e-4)
+    assert list(roll_out(policy, motions, lambda n: Recording(policy.robot, n, 4, threads=1), events=EventsCfg()))
+    assert len(answers) > 5
+    np.testing.assert_allclose(targets, [0.1 + 0.3 * in_own(g1, answer) for answer in answers], atol=1e-5)
+    assert WITHOUT_ESTIMATE[-1] == "actions"
+    np.testing.assert_allclose([seen[-29:] for seen in fed[1:]], answers[:-1], atol=1e-5, err_msg="it sees its own")
     simulated = Recording(policy.robot, 1, 4, threads=1).model
     np.testing.assert_allclose(simulated.actuator_gainprm[:, 0], 0.5 * g1.stiffness, atol=1e-3)
 

@@ -12,6 +12,7 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("torch")
 import onnx
 
+from phuma.cli.train import configuration, parser
 from phuma.learning.deploy.dialects.registry import DIALECTS
 from phuma.learning.recipes.recipe import DEPLOY
 from phuma.learning.run.folder import RunFolder
@@ -121,3 +122,12 @@ def test_the_preset_trains_one_that_fits_randomized_too(capsys, dataset, tmp_pat
     assert run(capsys, *words, "--steps", 2, "--resume")[0] == 0
     out = tmp_path / "policy.onnx"
     assert run(capsys, "policy", "export", tmp_path / "run", "--dialect", "mjlab", "--out", out)[0] == 0
+
+
+def test_the_preset_keeps_to_what_others_observe_when_it_learns_from_randomized_experts():
+    words = ["g1", "--out", "run", "--preset", DEPLOY, "--randomize"]
+    for more in ([], ["--finetune", "1"]):
+        for stage in configuration(parser().parse_args([*words, *more])).stages.values():
+            own = stage.environment
+            assert (own.base, own.future, own.differences, own.history) == ("default", False, False, 1)
+            assert own.randomize

@@ -170,11 +170,11 @@ def other(robot, name, value, joint="left_knee_joint"):
         (lambda g1: {"joint_stiffness": "40.0,41.0"}, "has 2 values of joint_stiffness; 29 finite ones are needed"),
         (
             lambda g1: {"joint_stiffness": other(g1, "joint_stiffness", "0")},
-            "has a joint_stiffness of 0, which no motor",
+            "has joint_stiffness 0, which no motor has",
         ),
         (lambda g1: {"joint_damping": other(g1, "joint_damping", "nan")}, "29 finite ones are needed, one a joint"),
         (lambda g1: {"joint_damping": other(g1, "joint_damping", "x")}, "has a joint_damping that is not all numbers"),
-        (lambda g1: {"action_scale": "0.0"}, "has a action_scale of 0, which no motor can have"),
+        (lambda g1: {"action_scale": "0.0"}, "has action_scale 0, which no motor has; expected 1e-06 to 1e+06"),
         (
             lambda g1: {"observation_names": "command,projected_gravity"},
             "observes 'projected_gravity'; known here: com",
@@ -218,9 +218,12 @@ def rename(model, what, name):
     [
         (
             lambda m: rename(m, "input", "observation"),
-            "has the inputs observation, time_step; expected obs, or obs and",
+            "has the inputs ['observation', 'time_step']; expected obs, or obs and",
         ),
-        (lambda m: rename(m, "output", "action"), "has the outputs action, joint_pos; expected actions among them"),
+        (
+            lambda m: rename(m, "output", "action"),
+            "has the outputs ['action', 'joint_pos']; expected actions among them",
+        ),
         (lambda m: m.graph.node.append(helper.make_node("RandomNormal", [], ["noise"], shape=[1])), "'RandomNormal'"),
     ],
 )

@@ -21,6 +21,10 @@ ROUNDED = 1e-3
 three digits"""
 
 
+LEAST, MOST = 1e-6, 1e6
+"""Range of numbers that a motor may have, in their units"""
+
+
 class Told(NamedTuple):
     """What a file tells; numbers are in the robot's order of joints."""
 
@@ -54,13 +58,9 @@ def told_by(path: Path, texts: Mapping[str, str], dialect: Dialect, robots: Sequ
     robot = _robot(path, names, robots)
     joints = robot.joint_index(names)
     numbers = {name: _numbers(path, texts, dialect, name, robot, joints) for name in NUMBERS}
-    for name, wrong in (
-        ("stiffness", numbers["stiffness"] <= 0),
-        ("damping", numbers["damping"] < 0),
-        ("action_scale", numbers["action_scale"] == 0),
-    ):
-        if wrong.any():
-            raise ReadError(path, f"has a {dialect.keys[name]} of {numbers[name][wrong][0]:g}, which no motor can have")
+    for name, least in (("stiffness", LEAST), ("damping", 0.0)):
+        _check_range(path, dialect.keys[name], numbers[name], least)
+    _check_range(path, dialect.keys["action_scale"], np.abs(numbers["action_scale"]), LEAST)
     told = "observations" in dialect.keys
     observations = tuple(_cells(path, texts, dialect, "observations")) if told else dialect.observed
     _check_terms(path, texts, dialect, observations)
@@ -110,6 +110,12 @@ def _numbers(path: Path, texts: Mapping[str, str], dialect: Dialect, name: str, 
     if values.shape != (robot.n_joints,) or not np.isfinite(values).all():
         raise ReadError(path, f"has {len(cells)} values of {key}; {robot.n_joints} finite ones are needed, one a joint")
     return values[np.argsort(joints)]
+
+
+def _check_range(path: Path, key: str, values: Array, least: float) -> None:
+    wrong = (values < least) | (values > MOST)
+    if wrong.any():
+        raise ReadError(path, f"has {key} {values[wrong][0]:g}, which no motor has; expected {least:g} to {MOST:g}")
 
 
 def _check_terms(path: Path, texts: Mapping[str, str], dialect: Dialect, names: Sequence[str]) -> None:

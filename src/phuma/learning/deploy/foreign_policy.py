@@ -111,9 +111,9 @@ def _check_ports(path: Path, graph: Graph, info: ForeignInfo) -> bool:
     """Check inputs and outputs against the metadata, and return whether one of them is the time step."""
     inputs, outputs = ({port.name: port for port in ports} for ports in (graph.inputs, graph.outputs))
     if OBS not in inputs or not set(inputs) <= {OBS, TIME_STEP}:
-        raise ReadError(path, f"has the inputs {', '.join(inputs)}; expected {OBS}, or {OBS} and {TIME_STEP}")
+        raise ReadError(path, f"has the inputs {str([*inputs])[:200]}; expected {OBS}, or {OBS} and {TIME_STEP}")
     if ACTIONS not in outputs:
-        raise ReadError(path, f"has the outputs {', '.join(outputs)}; expected {ACTIONS} among them")
+        raise ReadError(path, f"has the outputs {str([*outputs])[:200]}; expected {ACTIONS} among them")
     width = sum(term.size(info) for term in info.observed)
     _check_port(path, inputs[OBS], width, "its observation_names add up to")
     _check_port(path, outputs[ACTIONS], info.n_joints, "its joint_names are")

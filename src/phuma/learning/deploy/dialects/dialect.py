@@ -104,7 +104,9 @@ class Dialect:
             )
 
 
-def columns(own: Sequence[ObservationTerm], theirs: Sequence[ObservationTerm], robot: RobotSizes, joints: Indices):
+def columns(
+    own: Sequence[ObservationTerm], theirs: Sequence[ObservationTerm], robot: RobotSizes, joints: Indices
+) -> Indices:
     """Return (W,) where each number of their terms is among those of our terms, both side by side; `joints` are theirs
     by their numbers in our order."""
     starts = dict(zip(own, np.cumsum([0, *(term.size(robot) for term in own)])))

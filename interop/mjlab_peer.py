@@ -9,6 +9,7 @@ from pathlib import Path
 
 TITLE, FORMAT, DIALECT = "mjlab", "mjlab", "mjlab"
 INSTALL = [["torch==2.13.0", "mjlab==1.6.0", "onnxruntime==1.31.1"]]
+THEIRS = "theirs/theirs.onnx"
 TASK, WITHOUT = "Mjlab-Tracking-Flat-Unitree-G1", "-No-State-Estimation"
 
 
@@ -21,6 +22,7 @@ def main(folder: Path) -> None:
     from mjlab.tasks.tracking.mdp.commands import MotionLoader
 
     path = str(folder / "mjlab.npz")
+    written_by_it(folder)
     robot, file = Entity(get_g1_robot_cfg()), dict(np.load(path))
     assert list(robot.joint_names) == file["joint_names"].tolist(), "joints are in another order"
     assert list(robot.body_names) == file["body_names"].tolist(), "bodies are in another order"
@@ -61,6 +63,21 @@ def trained(path: str) -> float:
     for _ in range(5):
         env.step(torch.zeros(2, env.action_manager.total_action_dim))
     return off
+
+
+def written_by_it(folder: Path) -> None:
+    """Let mjlab write a policy that has learned nothing, with state estimation, by its own runner: THEIRS."""
+    from dataclasses import asdict
+
+    from mjlab.rl import RslRlVecEnvWrapper
+    from mjlab.tasks.registry import load_rl_cfg, load_runner_cls
+
+    env = RslRlVecEnvWrapper(environment(TASK, str(folder / "squat_mjlab.npz"), 1))
+    place = folder / Path(THEIRS).parent
+    place.mkdir(exist_ok=True)
+    runner = load_runner_cls(TASK)(env, asdict(load_rl_cfg(TASK)) | {"logger": "tensorboard"}, str(place), "cpu")
+    runner.logger.logger_type = "tensorboard"
+    runner.save(str(place / "model_0.pt"))
 
 
 def followed(folder: Path) -> float:

@@ -22,7 +22,9 @@ import numpy as np
 import phuma
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.exchange import export_motion, format_named
-from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+from phuma.learning.motions.library import library_of
+from phuma.pipelines.evaluate_policy import judge_policy, load_stranger
 from phuma.robots.kinematics import body_poses
 from phuma.synth import generate
 
@@ -83,6 +85,13 @@ def made_policy(dialect: str, folder: Path) -> None:
     phuma_command("policy", "export", run, "--dialect", dialect, "--motion", data, "--clip", clip.id, "--out", out)
 
 
+def observed_by(path: Path, dialect: str) -> int:
+    """Return how many numbers a policy observes that a peer's own exporter wrote, after it was tried on a walk."""
+    policy = load_stranger(path, dialect)
+    judge_policy(policy, library_of(policy.robot, [("walk", load_robot_motion(path.parents[1] / "walk.npz"), None)]))
+    return policy.info.task.actor[0].width(policy.info)
+
+
 def phuma_command(*words: object) -> None:
     """Run one of our commands."""
     subprocess.run([sys.executable, "-m", "phuma", *map(str, words)], check=True, capture_output=True, text=True)
@@ -98,8 +107,12 @@ def tried(name: str, path: Path, folder: Path, motion: phuma.RobotMotion) -> dic
             made_policy(peer.DIALECT, folder)
         done = subprocess.run([python, path, folder], capture_output=True, text=True, timeout=SECONDS, check=True)
         said = json.loads(done.stdout.strip().splitlines()[-1])
+        if hasattr(peer, "DIALECT"):
+            said["remarks"] += (
+                f"; its own policy is judged, {observed_by(folder / peer.THEIRS, peer.DIALECT)} numbers wide"
+            )
         return {"peer": peer.TITLE, "failed": False, **{column: str(said.get(column, "")) for column in HEADER[1:]}}
-    except (subprocess.SubprocessError, json.JSONDecodeError, IndexError) as e:
+    except (subprocess.SubprocessError, json.JSONDecodeError, IndexError, phuma.PhumaError) as e:
         print(getattr(e, "stderr", "") or e, file=sys.stderr)
         return {**dict.fromkeys(HEADER, ""), "peer": peer.TITLE, HEADER[2]: "not run: see above", "failed": True}
 

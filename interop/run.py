@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 import venv
@@ -19,8 +20,11 @@ from typing import Any
 import numpy as np
 
 import phuma
+from phuma.dataset.dataset import Dataset
 from phuma.dataset.exchange import export_motion, format_named
-from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+from phuma.learning.motions.library import library_of
+from phuma.pipelines.evaluate_policy import judge_policy, load_stranger
 from phuma.robots.kinematics import body_poses
 from phuma.synth import generate
 
@@ -65,16 +69,50 @@ def made_motion(folder: Path) -> phuma.RobotMotion:
     return motion
 
 
+def made_policy(dialect: str, folder: Path) -> None:
+    """Train a policy that other projects can run on a squat, and write it as they have it, and the squat for mjlab."""
+    out = folder / f"policy_{dialect}.onnx"
+    if out.exists():
+        return
+    data, run = folder / "squats", folder / "squat_run"
+    for old in (data, run):
+        shutil.rmtree(old, ignore_errors=True)
+    phuma_command("synth", "--type", "squat", "--count", 1, "--seconds", 4, "--out", folder / "squat")
+    phuma_command("build", folder / "squat", "--robot", "g1", "--out", data)
+    phuma_command("train", data, "--preset", "deploy", "--split", "all", "--minutes", 2, "--out", run)
+    (clip,) = Dataset(data).entries()
+    export_motion(clip.motion(), phuma.load_robot("g1"), folder / "squat_mjlab.npz", "mjlab")
+    phuma_command("policy", "export", run, "--dialect", dialect, "--motion", data, "--clip", clip.id, "--out", out)
+
+
+def observed_by(path: Path, dialect: str) -> int:
+    """Return how many numbers a policy observes that a peer's own exporter wrote, after it was tried on a walk."""
+    policy = load_stranger(path, dialect)
+    judge_policy(policy, library_of(policy.robot, [("walk", load_robot_motion(path.parents[1] / "walk.npz"), None)]))
+    return policy.info.task.actor[0].width(policy.info)
+
+
+def phuma_command(*words: object) -> None:
+    """Run one of our commands."""
+    subprocess.run([sys.executable, "-m", "phuma", *map(str, words)], check=True, capture_output=True, text=True)
+
+
 def tried(name: str, path: Path, folder: Path, motion: phuma.RobotMotion) -> dict[str, Any]:
     """Return the row of a peer: what its script said, or why there is none."""
     peer = loaded(path)
     try:
         python = environment(name, peer.INSTALL)
         exported(peer.FORMAT, folder, motion)
+        if hasattr(peer, "DIALECT"):
+            made_policy(peer.DIALECT, folder)
         done = subprocess.run([python, path, folder], capture_output=True, text=True, timeout=SECONDS, check=True)
         said = json.loads(done.stdout.strip().splitlines()[-1])
+        if hasattr(peer, "DIALECT"):
+            said["remarks"] += (
+                f"; its own policy is judged, {observed_by(folder / peer.THEIRS, peer.DIALECT)} numbers wide"
+            )
         return {"peer": peer.TITLE, "failed": False, **{column: str(said.get(column, "")) for column in HEADER[1:]}}
-    except (subprocess.SubprocessError, json.JSONDecodeError, IndexError) as e:
+    except (subprocess.SubprocessError, json.JSONDecodeError, IndexError, phuma.PhumaError) as e:
         print(getattr(e, "stderr", "") or e, file=sys.stderr)
         return {**dict.fromkeys(HEADER, ""), "peer": peer.TITLE, HEADER[2]: "not run: see above", "failed": True}
 
@@ -112,18 +150,7 @@ def exported(layout: str | None, folder: Path, motion: phuma.RobotMotion) -> Non
     if format_named(layout).gather is None:
         export_motion(motion, phuma.load_robot("g1"), folder / f"{layout}{format_named(layout).suffix}", layout)
         return
-    command = [
-        sys.executable,
-        "-m",
-        "phuma",
-        "export",
-        folder / "walk.npz",
-        "--format",
-        layout,
-        "--out",
-        folder / layout,
-    ]
-    subprocess.run(command, check=True, capture_output=True, text=True)
+    phuma_command("export", folder / "walk.npz", "--format", layout, "--out", folder / layout)
 
 
 def as_table(rows: list[dict[str, Any]]) -> str:

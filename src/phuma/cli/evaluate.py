@@ -1,6 +1,9 @@
 """Measure how well a policy tracks the clips of a dataset: success rates and errors with intervals, in total and by
 category, and the worst clips. docs/formats/evaluation.md says what each number is.
 
+A policy in the layout of another project is judged by --dialect, with its own gains, default pose and action scale;
+docs/policies.md says which are read.
+
 The simulation uses the physics steps that the policy was trained with; --physics-dt 0.005 uses steps of 5 ms. Both use
 all collision shapes of the robot's model.
 """
@@ -26,7 +29,8 @@ from phuma.errors import ConfigError
 from phuma.evaluation import table, worst
 from phuma.formats.rollout_file import save_rollout
 from phuma.io.names import unique_name
-from phuma.learning.deploy.policy import PolicyInfo
+from phuma.learning.deploy.dialects.registry import DIALECTS, OWN
+from phuma.learning.deploy.policy import Policy, PolicyInfo
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.evaluate_policy import (
     SPLITS,
@@ -34,11 +38,12 @@ from phuma.pipelines.evaluate_policy import (
     exit_code,
     judge_rollouts,
     load_policy,
+    load_stranger,
     physics_steps,
     robot_named,
     try_out,
 )
-from phuma.robots import load_robot
+from phuma.robots import Robot, load_robot
 from phuma.sim.feedforward import CERTIFIED
 
 MOST_TOLD = 20
@@ -48,9 +53,7 @@ def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
     args = parser().parse_args(argv)
     check_numbers(args)
-    own = load_robot(args.robot) if args.robot else None
-    policy = load_policy(args.policy, own)
-    robot = own or robot_named(policy.info.robot)
+    policy, robot = loaded(args)
     split = None if args.split == "all" else args.split
     library = dataset_library(
         args.dataset, robot, args.where, split, reading_bar, performed=policy.info.base == CERTIFIED
@@ -69,6 +72,7 @@ def main(argv: Sequence[str]) -> int:
             "algo": policy.info.algo,
             "steps": policy.info.steps,
             "data": dict(policy.info.data),
+            **of_stranger(policy),
         },
         "split": args.split,
         "physics": physics(policy.info, args),
@@ -77,6 +81,22 @@ def main(argv: Sequence[str]) -> int:
     }
     print(json.dumps(document) if args.json else "\n".join(lines(document, library, args)))
     return 1 if document["failed"] else exit_code(library)
+
+
+def loaded(args: argparse.Namespace) -> tuple[Policy, Robot]:
+    """Return the policy and the robot to evaluate it with."""
+    own = load_robot(args.robot) if args.robot else None
+    if args.dialect != OWN:
+        stranger = load_stranger(args.policy, args.dialect, own)
+        return stranger, stranger.robot
+    policy = load_policy(args.policy, own)
+    return policy, own or robot_named(policy.info.robot)
+
+
+def of_stranger(policy: Policy) -> dict[str, Any]:
+    """Return what is told of another project's policy alone: what it observes, and where its numbers are not ours."""
+    told = getattr(policy, "told", None)
+    return {} if told is None else {"observations": list(told.observations), "differs": told.differences}
 
 
 def failed(judged: dict[str, Any], policy: Path) -> list[dict[str, str]]:
@@ -91,6 +111,10 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("policy", type=Path, metavar="POLICY", help="a RUN of `phuma train`, or a policy.onnx")
     out.add_argument("dataset", type=Path, metavar="DATASET", help="a folder made by `phuma build` or `phuma import`")
     add_rollout_options(out, split="test")
+    out.add_argument(
+        "--dialect", choices=(OWN, *DIALECTS), default=OWN,
+        help=f"whose layout a policy.onnx has (default: {OWN})",
+    )  # fmt: skip
     out.add_argument(
         "--episodes", type=int, default=1, metavar="N",
         help="rollouts per clip; a single one starts on the reference, several start near it (default: 1)",
@@ -172,14 +196,26 @@ def write_rollouts(out: Path, rollouts: Sequence[Rollout]) -> None:
         seen[motion] += 1
 
 
+def policy_lines(policy: dict[str, Any], args: argparse.Namespace) -> list[str]:
+    """Return what a policy is, and what is used of a stranger's where it differs from ours."""
+    if "differs" not in policy:
+        return [
+            f"{args.policy}: {policy['algo']} for {policy['robot']} after {policy['steps']:,} environment steps",
+        ]
+    observed = f"observes {', '.join(policy['observations'])}"
+    return [f"{args.policy}: in {args.dialect}'s layout, for {policy['robot']}; {observed}"] + [
+        f"Its {each['name']} differs from ours and is used: {each['joint']} {each['theirs']:g}, ours {each['ours']:g}"
+        for each in policy["differs"]
+    ]
+
+
 def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Namespace) -> list[str]:
     """Return the evaluation as lines for the terminal."""
     total, how = document["total"], document["physics"]
     noises = [f"noise {args.noise:g} times the paper's"] * (args.noise > 0) + ["pushes"] * args.pushes
     split = "both splits" if args.split == "all" else f"the {args.split} split"
     out = [
-        f"{args.policy}: {document['policy']['algo']} for {document['policy']['robot']} after "
-        f"{document['policy']['steps']:,} environment steps",
+        *policy_lines(document["policy"], args),
         f"{count_of(total['motions'], 'motion')} of {split}, {count_of(total['rollouts'], 'rollout')}; "
         f"physics steps of {how['step_ms']:g} ms, all collision shapes, {', '.join(noises) or 'no noise, no pushes'}",
         *(described(library)[1:]),

@@ -29,6 +29,7 @@ from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
 from phuma.learning.recipes.recipe import (
     CPU,
+    DEPLOY,
     EXPERTS,
     FINETUNED,
     PAPER,
@@ -182,7 +183,11 @@ def parser() -> argparse.ArgumentParser:
         help=f"from {EXPERTS}: go on with PPO for so many minutes more; the policy never ends worse than it was",
     )  # fmt: skip
     new.add_argument("--algo", help=f"the recipe: {', '.join(recipe_names())} (default: {ALGO})")
-    new.add_argument("--preset", help=f"{CPU}, {PAPER}: sizes of networks and settings of learning (default: {CPU})")
+    new.add_argument(
+        "--preset",
+        help=f"{CPU}, {PAPER}: sizes of networks and settings of learning; {DEPLOY}: as {CPU}, but a policy that other "
+        f"projects' programs can run (default: {CPU})",
+    )
     new.add_argument(
         "--randomize", action="store_true", default=None,
         help="randomize physics, add noise and pushes as in the paper's table; always on with --preset paper",
@@ -255,7 +260,7 @@ def configuration(args: argparse.Namespace) -> RunCfg:
     }
     if args.no_future:
         given["future"] = False
-    if args.randomize and taught_by_experts(cfg.algo, cfg.stages):
+    if args.randomize and args.preset != DEPLOY and taught_by_experts(cfg.algo, cfg.stages):
         given["history"] = REMEMBERED
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
 

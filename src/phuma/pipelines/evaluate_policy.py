@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from phuma.control.bundle import strands_of
 from phuma.core.rollout import Rollout
@@ -16,6 +16,7 @@ from phuma.dataset.dataset import Dataset, Entry
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import judge, summarise
 from phuma.io.inside import inside
+from phuma.learning.deploy.dialects.registry import DIALECTS
 from phuma.learning.deploy.policy import Policy, PolicyInfo
 from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
 from phuma.learning.run.folder import RunFolder
@@ -25,6 +26,9 @@ from phuma.robots.locked_motion import is_of_free, locked_motion, lost_by_lockin
 from phuma.sim.events import EventsCfg
 from phuma.sim.feedback import Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
+
+if TYPE_CHECKING:
+    from phuma.learning.deploy.foreign_policy import ForeignPolicy
 
 SPLITS = ("train", "test")
 UNREADABLE = "cannot be read"
@@ -56,6 +60,17 @@ def load_policy(path: str | Path, robot: Robot | None = None) -> Policy:
     policy = load_onnx(path)
     fitting(path, policy.info, robot or robot_named(policy.info.robot))
     return policy
+
+
+def load_stranger(path: str | Path, dialect: str, robot: Robot | None = None) -> ForeignPolicy:
+    """Load a policy in the layout of another project, for a built-in robot or for `robot`, with onnxruntime alone.
+
+    Its `robot` is the one to evaluate it with: it has the file's gains and default pose.
+    """
+    from phuma.learning.deploy.foreign_policy import load_foreign
+
+    robots = [load_robot(name) for name in built_in_robots()] if robot is None else [robot]
+    return load_foreign(path, DIALECTS[dialect], robots)
 
 
 def fitting(path: Path, info: PolicyInfo, robot: Robot) -> None:

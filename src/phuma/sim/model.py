@@ -4,9 +4,12 @@ alone."""
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import mujoco
+import numpy as np
 
+from phuma.core.rotations import Array
 from phuma.errors import ConfigError
 from phuma.robots.robot import Robot
 from phuma.robots.welding import robot_spec
@@ -36,6 +39,24 @@ def simulation_model(robot: Robot, substeps: int) -> mujoco.MjModel:
     spec.option.cone = mujoco.mjtCone.mjCONE_PYRAMIDAL
     spec.option.iterations = MOST_ITERATIONS
     return spec.compile()
+
+
+class PassiveJoints(NamedTuple):
+    """What the joints of a model do to a motion without a controller; arrays are in the robot's order."""
+
+    armature: Array
+    """(N,) kg m^2, inertia of the rotors, seen at the joints"""
+    friction_loss: Array
+    """(N,) N m, dry friction"""
+    passive_damping: Array
+    """(N,) N m s/rad, beside the controllers'"""
+
+
+def passive_joints(robot: Robot) -> PassiveJoints:
+    """Return what the simulated joints do by themselves."""
+    model = simulation_model(robot, 1)
+    dofs = np.array([int(model.joint(name).dofadr[0]) for name in robot.joint_names])
+    return PassiveJoints(model.dof_armature[dofs], model.dof_frictionloss[dofs], model.dof_damping[dofs])
 
 
 def end_bodies(robot: Robot) -> tuple[str, ...]:

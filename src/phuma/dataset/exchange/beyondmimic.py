@@ -12,9 +12,9 @@ import numpy as np
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
-from phuma.dataset.exchange.bodies import breadth_first
 from phuma.dataset.exchange.format import Format, Names
 from phuma.dataset.exchange.tracking import RATE, save_tracking
+from phuma.robots.order import breadth_first
 from phuma.robots.robot import Robot
 
 

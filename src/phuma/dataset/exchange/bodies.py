@@ -1,4 +1,4 @@
-"""The poses and velocities of a robot's bodies in every frame, and their orders in MuJoCo and PhysX.
+"""The poses and velocities of a robot's bodies in every frame.
 
 Velocities of root and joints are those of the simulation where a motion was performed in one, else differences of its
 frames. The model carries them on to the bodies.
@@ -76,25 +76,3 @@ def differences(motion: Trajectory) -> Array:
     first, last = (steps[0], steps[-1]) if len(steps) == 1 else (2 * steps[0] - steps[1], 2 * steps[-1] - steps[-2])
     around = np.concatenate([first[None], steps, last[None]])
     return (around[:-1] + around[1:]) * (motion.fps / 2)
-
-
-class Order(NamedTuple):
-    """The indices, in the robot's own order, of the joints and bodies of another order."""
-
-    joints: Indices
-    """(N,) indices of the joints"""
-    bodies: Indices
-    """(B,) indices of the bodies"""
-
-
-def depth_first(robot: Robot) -> Order:
-    """Return MuJoCo's order, which is the robot's own: down each branch to its end."""
-    return Order(np.arange(robot.n_joints), np.arange(robot.n_bodies))
-
-
-def breadth_first(robot: Robot) -> Order:
-    """Return PhysX's order: level by level from the root, siblings as in the MJCF, a joint where its body is."""
-    depth = np.zeros(robot.n_bodies, dtype=int)
-    for b, parent in enumerate(robot.parents):
-        depth[b] = depth[parent] + 1 if parent >= 0 else 0
-    return Order(np.argsort(depth[robot.joint_body], kind="stable"), np.argsort(depth, kind="stable"))

@@ -12,11 +12,11 @@ import numpy as np
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.exchange.beyondmimic import mass_centres
-from phuma.dataset.exchange.bodies import depth_first
 from phuma.dataset.exchange.format import Format
 from phuma.dataset.exchange.locomujoco import WORLD, body_names
 from phuma.dataset.exchange.tracking import RATE, has_root, load_tracking, tracking_arrays
 from phuma.io.atomic import save_npz
+from phuma.robots.order import depth_first
 from phuma.robots.robot import Robot
 
 

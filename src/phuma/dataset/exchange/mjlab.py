@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from phuma.core.robot_motion import RobotMotion
-from phuma.dataset.exchange.bodies import depth_first
 from phuma.dataset.exchange.format import Format, all_bodies
 from phuma.dataset.exchange.tracking import RATE, is_tracking, load_tracking, save_tracking
+from phuma.robots.order import depth_first
 from phuma.robots.robot import Robot
 
 

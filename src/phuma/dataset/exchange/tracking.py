@@ -17,19 +17,14 @@ from numpy.typing import NDArray
 from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
-from phuma.dataset.exchange.bodies import (
-    Order,
-    breadth_first,
-    depth_first,
-    pose_bodies,
-    velocities,
-)
+from phuma.dataset.exchange.bodies import pose_bodies, velocities
 from phuma.dataset.exchange.imported import Columns, imported, number
 from phuma.dataset.exchange.layout import prepared, single
 from phuma.errors import ReadError
 from phuma.io.atomic import save_npz
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
+from phuma.robots.order import Order, breadth_first, depth_first
 from phuma.robots.robot import Indices, Robot
 
 RATE = 50

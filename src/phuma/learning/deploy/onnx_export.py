@@ -8,7 +8,7 @@ import io
 import json
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,33 +52,53 @@ class Deployed(nn.Module):
 
 def export_policy(policy: TorchPolicy, path: str | Path) -> None:
     """Write the policy, whole or not at all."""
-    model = onnx_model(policy)
+    save_model(onnx_model(policy), path)
+
+
+def save_model(model: ModelProto, path: str | Path) -> None:
+    """Write a graph, whole or not at all; the same one gives the same bytes."""
     write_atomic(path, lambda f: f.write(model.SerializeToString(deterministic=True)))
 
 
 def onnx_model(policy: TorchPolicy) -> ModelProto:
     """Return the policy's graph with its metadata, for any batch size."""
     info = policy.info
-    inputs = info.inputs
+    texts = {name: json.dumps(value) for name, value in metadata_of(info).items()}
+    examples = {each["name"]: torch.zeros(2, *each["shape"]) for each in info.inputs}
     batch = torch.export.Dim("batch")
-    deployed = Deployed(policy.net, info).cpu().eval()
+    shapes = (tuple({0: batch} for _ in examples),)
+    return graph_of(
+        Deployed(policy.net, info), examples, ["action", "target"], texts, f"{FORMAT} {VERSION}", info, shapes
+    )
+
+
+def graph_of(
+    module: nn.Module,
+    examples: Mapping[str, Tensor],
+    outputs: Sequence[str],
+    texts: Mapping[str, str],
+    layout: str,
+    info: PolicyInfo,
+    dynamic_shapes: Any = None,
+) -> ModelProto:
+    """Return a module as a checked graph with inputs like `examples`, by their names, and metadata `texts`."""
     with _quiet():
         program = torch.onnx.export(
-            deployed,
-            tuple(torch.zeros(2, *each["shape"]) for each in inputs),
+            module.cpu().eval(),
+            tuple(examples.values()),
             dynamo=True,
             opset_version=OPSET,
-            input_names=[each["name"] for each in inputs],
-            output_names=["action", "target"],
-            dynamic_shapes=(tuple({0: batch} for _ in inputs),),
+            input_names=list(examples),
+            output_names=list(outputs),
+            dynamic_shapes=dynamic_shapes,
         )
     assert program is not None
     model = program.model_proto
     _forget_origin(model)
     model.producer_name, model.producer_version = "phuma", info.phuma
-    model.doc_string = f"{FORMAT} {VERSION}: a policy for {info.robot}"
+    model.doc_string = f"{layout}: a policy for {info.robot}"
     model.graph.name = "policy"
-    helper.set_model_props(model, {name: json.dumps(value) for name, value in metadata_of(info).items()})
+    helper.set_model_props(model, dict(texts))
     checker.check_model(model, full_check=True)
     return model
 

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from phuma.core.rotations import Array
 from phuma.errors import ReadError, missing_extra
 
@@ -66,8 +68,8 @@ class Graph(NamedTuple):
 class GraphRunner:
     """Open a file at the first call, and run it at all others; every fault of the file is a ReadError."""
 
-    def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
+    def __init__(self, path: str | Path, output: str = "action") -> None:
+        self.path, self.output = Path(path), output
         self.session: onnxruntime.InferenceSession | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -76,11 +78,16 @@ class GraphRunner:
         _import()
 
     def __call__(self, given: Mapping[str, Array] | None = None) -> Any:
-        """Return what the file says of itself or, of these inputs, the output `action`."""
+        """Return what the file says of itself or, of these inputs, its output; a graph that takes one row at a time is
+        given one at a time."""
         if self.session is None or given is None:
             return self._open()
         try:
-            return self.session.run(["action"], dict(given))[0]
+            if self.session.get_inputs()[0].shape[:1] != [1]:
+                return self.session.run([self.output], dict(given))[0]
+            rows = range(len(next(iter(given.values()))))
+            each = ({name: value[row : row + 1] for name, value in given.items()} for row in rows)
+            return np.concatenate([self.session.run([self.output], one)[0] for one in each])
         except Exception as e:  # it raises types of its own that share no base
             raise ReadError(self.path, f"fails while it runs: {_why(e)}") from None
 

@@ -37,7 +37,7 @@ class OnnxPolicy:
             given[group.name] = value if group.coming is None else np.asarray(features[group.name])[value]
         if self.info.base != "default":
             given["base"] = np.zeros((len(value), self.info.n_joints), dtype=np.float32)
-        return _asked(self.path, self.graph, given)
+        return asked(self.path, self.graph, given)
 
 
 def metadata_of(info: PolicyInfo) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def load_onnx(path: str | Path) -> OnnxPolicy:
     path = Path(path)
     process: LimitedProcess[Any] = LimitedProcess(GraphRunner(path.absolute()), LIMITS)
     try:
-        graph = _asked(path, process)
+        graph = asked(path, process)
         info = _info(path, graph)
         joints = (info.n_joints,)
         _check_sizes(path, "input", graph.inputs, {each["name"]: tuple(each["shape"]) for each in info.inputs})
@@ -63,7 +63,7 @@ def load_onnx(path: str | Path) -> OnnxPolicy:
     return OnnxPolicy(path, process, info)
 
 
-def _asked(path: Path, process: LimitedProcess[Any], *given: Any) -> Any:
+def asked(path: Path, process: LimitedProcess[Any], *given: Any) -> Any:
     """Return the answer of a file's process; whatever goes wrong in it is a fault of the file."""
     try:
         return process(*given)
@@ -75,7 +75,13 @@ def _asked(path: Path, process: LimitedProcess[Any], *given: Any) -> Any:
 
 def _info(path: Path, graph: Graph) -> PolicyInfo:
     if "format" not in graph.metadata:
-        raise ReadError(path, f"is no policy of ours: it has no metadata of {FORMAT}; `phuma policy export` writes one")
+        stranger = any(port.name == "obs" for port in graph.inputs)
+        how = (
+            "`phuma evaluate --dialect` judges those of other projects"
+            if stranger
+            else ("`phuma policy export` writes one")
+        )
+        raise ReadError(path, f"is no policy of ours: it has no metadata of {FORMAT}; {how}")
     try:
         values = {name: _value(path, name, text) for name, text in graph.metadata.items()}
         if values["format"] != FORMAT:

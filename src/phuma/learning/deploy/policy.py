@@ -17,7 +17,7 @@ from phuma.learning.env.task import Task
 from phuma.learning.recipes.recipe import recipe_named, recipe_names
 from phuma.robots.robot import Robot
 from phuma.sim.feedforward import BASES
-from phuma.sim.model import CONTROL_RATE
+from phuma.sim.model import CONTROL_RATE, PassiveJoints, passive_joints
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,12 @@ class PolicyInfo:
     """Environment steps that it was trained for"""
     control_rate: float = CONTROL_RATE
     """Control rate in Hz"""
+    armature: tuple[float, ...] = ()
+    """Inertia in kg m^2 of the rotors, seen at the joints, of the training model; empty where a file does not tell"""
+    friction_loss: tuple[float, ...] = ()
+    """Dry friction in N m of the joints of that model; empty where a file does not tell"""
+    passive_damping: tuple[float, ...] = ()
+    """Damping in N m s/rad of the joints of that model, beside the controllers'; empty where a file does not tell"""
 
     @property
     def n_joints(self) -> int:
@@ -114,7 +120,7 @@ class PolicyInfo:
 def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
     """Return the description from what `as_plain` gave; raises KeyError, TypeError or ValueError where it cannot be."""
     given: dict[str, Any] = {}
-    values = {"differences": False, "history": 1, **values}  # a file of an earlier version does not say it
+    values = {"differences": False, "history": 1, **dict.fromkeys(PassiveJoints._fields, ()), **values}  # of before
     for f in fields(PolicyInfo):
         value = values[f.name]
         given[f.name] = tuple(value) if isinstance(value, list) else value
@@ -136,6 +142,10 @@ def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
         numbers = np.array(getattr(info, name), dtype=float)
         if numbers.shape != (len(info.joint_names),) or not np.isfinite(numbers).all():
             raise ValueError(f"{name} has {numbers.size} values; {len(info.joint_names)} finite ones are needed")
+    for name in PassiveJoints._fields:
+        numbers = np.array(getattr(info, name), dtype=float)
+        if numbers.shape not in ((0,), (info.n_joints,)) or not (np.isfinite(numbers) & (numbers >= 0)).all():
+            raise ValueError(f"{name} has {numbers.size} values; {info.n_joints} are needed, finite and not below 0")
     if info.control_rate != CONTROL_RATE:
         raise ValueError(f"control_rate is {info.control_rate!r}; {CONTROL_RATE:g} Hz are known here")
     if not isinstance(info.steps, int) or info.steps < 0:
@@ -156,7 +166,8 @@ def info_of(
     robot: Robot, algo: str, stage: str, cfg: EnvironmentCfg, data: Mapping[str, Any] | None = None, phuma: str = ""
 ) -> PolicyInfo:
     """Return the description of a policy that is trained with these settings for this robot."""
-    numbers: dict[str, Any] = {name: tuple(float(v) for v in values) for name, values in numbers_of(robot).items()}
+    values = numbers_of(robot) | passive_joints(robot)._asdict()
+    numbers: dict[str, Any] = {name: tuple(float(v) for v in each) for name, each in values.items()}
     return PolicyInfo(
         robot=robot.name,
         joint_names=robot.joint_names,

@@ -8,7 +8,7 @@ public code.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg, FinetuningCfg, PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
@@ -17,7 +17,7 @@ from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import rewards, terminations
 from phuma.learning.nets.config import MLPCfg, NetworkCfg
-from phuma.learning.recipes.recipe import CPU, EXPERTS, FINETUNED, PAPER, SCRATCH, Recipe, Stage, StageCfg
+from phuma.learning.recipes.recipe import CPU, DEPLOY, EXPERTS, FINETUNED, PAPER, SCRATCH, Recipe, Stage, StageCfg
 from phuma.robots.robot import Robot
 
 if TYPE_CHECKING:
@@ -129,6 +129,21 @@ def finetuning(net, cfg: AlgorithmCfg, observation, generator, teacher):
 
 
 STAGE, DISTILLED = "policy", "distilled"
+PLAIN: dict[str, Any] = {"base": "default", "future": False, "differences": False, "history": 1}
+"""What policies of BeyondMimic's public code observe, and what their actions are added to"""
+ON_CPU = {
+    DISTILLED: StageCfg(
+        EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
+        MLPCfg(),
+        DistillationCfg(),
+    ),
+    FINETUNED: StageCfg(
+        EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
+        MLPCfg(init_std=0.1),
+        FinetuningCfg(),
+    ),
+    STAGE: StageCfg(EnvironmentCfg(), MLPCfg(), PPOCfg()),
+}
 RECIPE = Recipe(
     name="beyondmimic",
     about="an MLP that observes itself, the reference and 1.9 s to come; distilled from experts, or PPO, or both",
@@ -139,19 +154,7 @@ RECIPE = Recipe(
     },
     beginnings={EXPERTS: (DISTILLED,), FINETUNED: (DISTILLED, FINETUNED), SCRATCH: (STAGE,)},
     presets={
-        CPU: {
-            DISTILLED: StageCfg(
-                EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
-                MLPCfg(),
-                DistillationCfg(),
-            ),
-            FINETUNED: StageCfg(
-                EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
-                MLPCfg(init_std=0.1),
-                FinetuningCfg(),
-            ),
-            STAGE: StageCfg(EnvironmentCfg(), MLPCfg(), PPOCfg()),
-        },
+        CPU: ON_CPU,
         PAPER: {
             DISTILLED: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
@@ -179,5 +182,6 @@ RECIPE = Recipe(
                 ),
             ),
         },
+        DEPLOY: {name: replace(cfg, environment=replace(cfg.environment, **PLAIN)) for name, cfg in ON_CPU.items()},
     },
 )

@@ -33,6 +33,8 @@ FINETUNED = "finetuned"
 """Name of a run that begins from experts and goes on with PPO."""
 CPU, PAPER = "cpu", "paper"
 """Names of presets that every recipe should have."""
+DEPLOY = "deploy"
+"""Name of the preset whose policies other projects' programs can run."""
 
 
 @dataclass(frozen=True)

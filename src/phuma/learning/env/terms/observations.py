@@ -141,6 +141,23 @@ root_linvel = ObservationTerm(
 )
 
 
+# What a robot senses only where its state is estimated from more than its own sensors.
+def _anchor_position(c: Context) -> Tensor:
+    anchor = c.constants.anchor
+    there = c.reference.body_pos[:, anchor] - c.state.body_pos[:, anchor]
+    return rotate_back(c.state.body_quat[:, anchor], there)
+
+
+anchor_position = ObservationTerm(
+    "anchor_position",
+    "m, where {anchor} is in the reference at the coming frame, seen from the robot's",
+    size=numbers(3),
+    reading=_anchor_position,
+    noise=0.25,
+)
+sensed_root_linvel = replace(root_linvel, noise=0.5)
+
+
 # The reference from the coming frame on, whatever the robot does.
 def _coming_bodies(c: Context) -> Tensor:
     bodies = rotate_back(c.reference_heading[:, None], c.reference.body_pos - c.reference.root_pos[:, None])

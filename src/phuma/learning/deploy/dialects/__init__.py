@@ -1,0 +1,1 @@
+"""Dialects: the layouts that other projects give to a policy's file, each as one table."""

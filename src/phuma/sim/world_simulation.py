@@ -71,10 +71,10 @@ def simulation_in(world: World, robot: Robot, substeps: int) -> Callable[[int], 
     installed is a MissingExtraError."""
     model = world_model(world, robot, substeps)
     if world.simulator == "mujoco_warp":
-        from phuma.sim.mujoco_warp import WarpSimulation
-
         if (joint_columns(model, robot) != range(robot.n_joints)).any():
             raise ConfigError(f"{world.model}: has its joints in another order than {robot.name}; use mujoco for it")
+        from phuma.sim.mujoco_warp import WarpSimulation
+
         return partial(WarpSimulation, robot, substeps=substeps, model=model)
     kind = MujocoSimulation if world.model is None else MakerSimulation
     return partial(kind, robot, substeps=substeps, model=model)

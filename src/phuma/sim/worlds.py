@@ -68,10 +68,10 @@ LOOK = {
     "model": "masses, joint limits, soles and rotor inertias of the two model files: compare them",
     "cone": "feet that slide: train with randomized friction",
     "friction": "the floor and the feet's rubber: measure their friction, or train with it randomized",
-    "mass": "the robot's weight with battery and hands: weigh it and correct the model, or train with masses randomized",
+    "mass": "the robot's weight with battery and hands: weigh it and correct the model, or train with it randomized",
     "gains": "stiffness and damping that the motors really get: compare them with the policy's metadata",
-    "delay": "the latency of your control loop from the sensors to the motors: bring it below one control step, or train "
-    "with delay",
+    "delay": "the latency of your control loop, from sensors to motors: bring it below one control step, or train with "
+    "delay",
     "noise": "the gyroscope and the joints' velocities: compare their noise with the paper's, or train randomized",
     "pushes": "how the policy catches itself: it has to be trained with pushes",
 }

@@ -17,11 +17,11 @@ from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.learning.motions.library import library_of
 from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import judge_policy, load_policy, try_in
-from phuma.pipelines.sim2sim import judge_worlds, worst_world
+from phuma.pipelines.sim2sim import first_look, judge_worlds, worst_world
 from phuma.robots import load_robot
 from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
-from phuma.sim.worlds import MAKER, TRAINED, WORLDS, World
+from phuma.sim.worlds import LOOK, MAKER, TRAINED, WORLDS, World
 from tests.cli.small_dataset import run
 from tests.cli.tracking_dataset import make_dataset
 from tests.learning.sample_motions import dip, library
@@ -175,9 +175,14 @@ def test_the_worst_world_is_one_in_which_it_loses_significantly(policy, motions)
     """With a tenth of its stiffness no leg carries the robot."""
     squat = library_of(load_robot("g1"), [("squat", load_robot_motion(POLICY / f"{TRACKED}.npz"), "squat")])
     worlds = {TRAINED: World(), "weak": World(gains=0.1), "round": World(cone="elliptic")}
+    worlds["both"] = World(gains=0.1, cone="elliptic")
     judged = judge_worlds(policy, squat, worlds, episodes=8)
     assert worst_world(judged) == "weak"
-    assert judged["weak"].difference.points == -100
+    assert judged["weak"].difference.points == judged["both"].difference.points == -100
+    assert first_look(judged, "weak") == first_look(judged, "both") == LOOK["gains"], "what loses by itself"
+    assert first_look({name: judged[name] for name in (TRAINED, "both")}, "both").split("; ") == [
+        LOOK["cone"], LOOK["gains"],
+    ]  # fmt: skip
     assert worst_world({name: judged[name] for name in (TRAINED, "round")}) is None
 
 

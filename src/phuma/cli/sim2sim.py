@@ -12,8 +12,8 @@ from phuma.cli.table import aligned
 from phuma.errors import ConfigError
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import MotionLibrary
-from phuma.pipelines.sim2sim import NO_MODEL, Judged, all_worlds, judge_worlds, worst_world
-from phuma.sim.worlds import MAKER, TRAINED, first_look
+from phuma.pipelines.sim2sim import NO_MODEL, Judged, all_worlds, first_look, judge_worlds, worst_world
+from phuma.sim.worlds import MAKER, TRAINED
 
 NOTE = (
     "SR: success rate in percent [95 % interval]. Error: global, mm, of successful motions, or (up to the failure). "
@@ -60,7 +60,7 @@ def world_document(judged: Mapping[str, Judged]) -> dict[str, Any]:
     return {
         "worlds": worlds,
         "not_tried": [{"world": n, "reason": one.reason} for n, one in judged.items() if one.reason is not None],
-        "worst": None if worst is None else {"world": worst, "look": first_look(judged[worst].world)},
+        "worst": None if worst is None else {"world": worst, "look": first_look(judged, worst)},
     }
 
 
@@ -95,4 +95,4 @@ def verdict(judged: Mapping[str, Judged]) -> str:
     worst = worst_world(judged)
     if worst is None:
         return f"In no world is it significantly worse than {TRAINED}."
-    return f"It loses most in {worst}. First thing to look at: {first_look(judged[worst].world)}."
+    return f"It loses most in {worst}. First thing to look at: {first_look(judged, worst)}."

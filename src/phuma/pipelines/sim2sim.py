@@ -15,7 +15,7 @@ from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.evaluate_policy import judge_rollouts, physics_steps, try_in
 from phuma.sim.world_simulation import why_not, world_model
-from phuma.sim.worlds import MAKER, TRAINED, WORLDS, World
+from phuma.sim.worlds import LOOK, MAKER, TRAINED, WORLDS, World
 from phuma.sim.worlds_file import read_worlds
 
 NO_MODEL = "the maker's own model file of the robot was not given: --model FILE.xml"
@@ -89,3 +89,13 @@ def worst_world(judged: Mapping[str, Judged]) -> str | None:
     there is none."""
     lost = {name: one.difference.points for name, one in judged.items() if one.difference and one.difference.loses}
     return min(lost, key=lambda name: lost[name]) if lost else None
+
+
+def first_look(judged: Mapping[str, Judged], name: str) -> str:
+    """Return the first thing to look at where a policy fails in a world: by its change or, where it combines several,
+    by the one that loses most by itself; by all of them where none was tried by itself and loses."""
+    changes = judged[name].world.changes
+    alone = {change: one.difference.points for one in judged.values() for change in changes
+             if one.difference and one.difference.loses and one.world.changes == {change: changes[change]}}  # fmt: skip
+    chosen = [min(alone, key=lambda change: alone[change])] if alone else list(changes)
+    return "; ".join(LOOK[change] for change in chosen)

@@ -113,8 +113,3 @@ def meant(name: str, known: Mapping[str, object]) -> str:
     """Return a question for what was probably meant by a name that is not known; empty where nothing is near."""
     near = get_close_matches(name, list(known), 1, cutoff=0.5)
     return f": did you mean {near[0]}?" if near else ""
-
-
-def first_look(world: World) -> str:
-    """Return the first thing to look at where a policy fails in this world."""
-    return "; ".join(LOOK[name] for name in world.changes)

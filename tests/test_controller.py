@@ -278,7 +278,13 @@ def simulated(code, folder, parts, controller):
     )
     code.run.put(robot, policy, on_reference=True)
     sent, write = [], robot.write
-    robot.write = lambda command: (sent.append((robot.time, is_damping(command))), write(command))
+
+    def written(command):
+        assert robot.time < 20, "it never ends"
+        sent.append((robot.time, is_damping(command)))
+        write(command)
+
+    robot.write = written
     return robot, code.run.run(robot, controller, motors), sent
 
 

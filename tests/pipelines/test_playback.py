@@ -19,6 +19,7 @@ from phuma.pipelines.collections import FileCollection
 from phuma.pipelines.playback import PlayCfg, PolicyCollection, rollout_show
 from phuma.pipelines.scene_building import Piece, pieces_of, rollout_motion
 from phuma.robots import load_robot
+from phuma.sim.worlds import World
 from phuma.sources import ReadCfg
 from phuma.synth import generate
 from tests.cli.tracking_dataset import jump
@@ -234,9 +235,9 @@ def test_a_motion_of_another_robot_is_refused(files):
 @pytest.mark.parametrize(
     ("cfg", "says"),
     [
-        (PlayCfg(physics_dt=0.005), "physics steps of 5 ms"),
-        (PlayCfg(noise=2.0), "noise 2"),
-        (PlayCfg(pushes=True), "pushes"),
+        (PlayCfg(World(physics_dt=0.005)), "physics steps of 5 ms"),
+        (PlayCfg(World(noise=2.0)), "noise 2"),
+        (PlayCfg(World(pushes=True)), "pushes"),
     ],
 )
 def test_what_it_has_to_cope_with_is_told_and_is_simulated(files, cfg, says):

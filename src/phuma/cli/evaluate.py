@@ -6,6 +6,9 @@ docs/policies.md says which are read.
 
 The simulation uses the physics steps that the policy was trained with; --physics-dt 0.005 uses steps of 5 ms. Both use
 all collision shapes of the robot's model.
+
+--sim2sim judges it in many worlds instead: another simulator, physics step, friction, mass, gains, delay, noise and
+pushes. docs/transfer.md says what each is.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ import argparse
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from phuma.cli.options import command_parser
 from phuma.cli.progress import with_progress
+from phuma.cli.sim2sim import add_world_options, check_alone, sim2sim, world_document, world_lines
 from phuma.cli.table import aligned, harmless
 from phuma.cli.train import reading_bar
 from phuma.cli.training_notes import described
@@ -58,6 +62,8 @@ def main(argv: Sequence[str]) -> int:
     library = dataset_library(
         args.dataset, robot, args.where, split, reading_bar, performed=policy.info.base == CERTIFIED
     )
+    if args.sim2sim:
+        return report_worlds(policy, library, args)
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # a fault of it is reported before the work, not after
     rollouts: Iterable[Rollout] = rollouts_with_bar(policy, library, args)
@@ -67,13 +73,7 @@ def main(argv: Sequence[str]) -> int:
     judged = judge_rollouts(rollouts, library)
     document = {
         **judged,
-        "policy": {
-            "robot": robot.name,
-            "algo": policy.info.algo,
-            "steps": policy.info.steps,
-            "data": dict(policy.info.data),
-            **of_stranger(policy),
-        },
+        "policy": about(policy, robot),
         "split": args.split,
         "physics": physics(policy.info, args),
         "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
@@ -99,7 +99,40 @@ def of_stranger(policy: Policy) -> dict[str, Any]:
     return {} if told is None else {"observations": list(told.observations), "differs": told.differences}
 
 
-def failed(judged: dict[str, Any], policy: Path) -> list[dict[str, str]]:
+def report_worlds(policy: Policy, library: MotionLibrary, args: argparse.Namespace) -> int:
+    """Judge the policy in all worlds, print what was found, and return the exit code."""
+    judged = sim2sim(policy, library, args)
+    documents = [one.document for one in judged.values() if one.document is not None]
+    faulty = {row["motion"]: row for document in documents for row in failed(document, args.policy)}
+    of_policy = about(policy, library.robot)
+    document = {
+        **world_document(judged),
+        "policy": of_policy,
+        "split": args.split,
+        "episodes": args.episodes,
+        "seed": args.seed,
+        "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
+        "failed": list(faulty.values()),
+    }
+    split = "both splits" if args.split == "all" else f"the {args.split} split"
+    head = [
+        *policy_lines(of_policy, args),
+        f"{count_of(len(library), 'motion')} of {split}, {count_of(len(library) * args.episodes, 'rollout')} in each "
+        "world",
+    ]
+    told = [*head, *described(library)[1:], "", *world_lines(judged), *told_failures(document["failed"])]
+    print(json.dumps(document) if args.json else "\n".join(told))
+    return 1 if faulty else exit_code(library)
+
+
+def about(policy: Policy, robot: Robot) -> dict[str, Any]:
+    """Return what a document says of the policy."""
+    info = policy.info
+    own = {"robot": robot.name, "algo": info.algo, "steps": info.steps, "data": dict(info.data)}
+    return own | of_stranger(policy)
+
+
+def failed(judged: Mapping[str, Any], policy: Path) -> list[dict[str, str]]:
     """Return the motions that the policy could not be tried on to the end, with its fault."""
     rows = [row for row in judged["motions"] if row["fault"] is not None]
     return [{"motion": row["motion"], "reason": f"{policy}: {row['fault']}"} for row in rows]
@@ -120,6 +153,8 @@ def parser() -> argparse.ArgumentParser:
         help="rollouts per clip; a single one starts on the reference, several start near it (default: 1)",
     )  # fmt: skip
     out.add_argument("--out", type=Path, metavar="DIR", help="write every rollout there, CLIP.EPISODE.npz")
+    out.add_argument("--sim2sim", action="store_true", help="judge it in every world instead, and compare them")
+    add_world_options(out)
     out.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
     return out
 
@@ -150,6 +185,12 @@ def check_numbers(args: argparse.Namespace) -> None:
     """Raise a ConfigError for options that are out of range, and for an --out that is not empty."""
     check_range(args, "episodes", 1, 10_000)
     check_rollout_options(args)
+    if not args.sim2sim and (args.worlds is not None or args.model is not None):
+        raise ConfigError("--worlds and --model are for --sim2sim: give that too")
+    if args.sim2sim:
+        check_alone(args, "--sim2sim")
+        if args.out is not None:
+            raise ConfigError("--sim2sim and --out: rollouts are written of one world at a time; leave one out")
     if args.out is not None and args.out.exists() and (not args.out.is_dir() or any(args.out.iterdir())):
         raise ConfigError(f"{args.out} exists and is not an empty folder; choose another one for the rollouts")
 
@@ -229,8 +270,12 @@ def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Names
     columns, rows = worst(document)
     if rows:
         out += ["", "The worst:", aligned(columns, rows)]
-    faulty = document["failed"]
-    out += [f"Failed: {harmless(f['motion'])}: {f['reason']}" for f in faulty[:MOST_TOLD]]
+    return out + told_failures(document["failed"])
+
+
+def told_failures(faulty: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return lines for motions that the policy could not be tried on."""
+    out = [f"Failed: {harmless(f['motion'])}: {f['reason']}" for f in faulty[:MOST_TOLD]]
     if len(faulty) > MOST_TOLD:
         out.append(f"... and {len(faulty) - MOST_TOLD} more motions, all in --json")
     return out

@@ -13,16 +13,21 @@ from pathlib import Path
 from phuma.cli.evaluate import add_rollout_options, check_rollout_options
 from phuma.cli.options import command_parser
 from phuma.cli.render import add_filming, film_performers, size_of
+from phuma.cli.sim2sim import add_world_options, check_alone
 from phuma.cli.view import add_serving, check_port, serve
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import quoted
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import is_robot_motion, load_robot_motion
 from phuma.io.probe import Probe
+from phuma.learning.deploy.policy import PolicyInfo
 from phuma.pipelines.collections import DatasetCollection, FileCollection
-from phuma.pipelines.evaluate_policy import chosen_clips, load_policy, robot_named
+from phuma.pipelines.evaluate_policy import chosen_clips, load_policy, physics_steps, robot_named
 from phuma.pipelines.playback import Pieces, PlayCfg, PolicyCollection
+from phuma.pipelines.sim2sim import all_worlds
 from phuma.robots import Robot, load_robot
+from phuma.sim.world_simulation import simulation_in
+from phuma.sim.worlds import World, world_named
 from phuma.sources import ReadCfg
 from phuma.viewer import style
 from phuma.viewer.film import SUFFIXES
@@ -35,6 +40,8 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="a dataset, or robot motions")
     parser.add_argument("--clip", metavar="ID", help="only this clip of the dataset")
     add_rollout_options(parser, split="all")
+    parser.add_argument("--world", metavar="NAME", help="play it in this world of `phuma evaluate --sim2sim`")
+    add_world_options(parser)
     add_serving(parser)
     parser.add_argument(
         "--render", dest="out", type=Path, metavar="FILE", help=f"write a film instead: {', '.join(SUFFIXES)}"
@@ -47,13 +54,25 @@ def main(argv: Sequence[str]) -> int:
     own = load_robot(args.robot) if args.robot else None
     policy = load_policy(args.policy, own)
     robot = own or robot_named(policy.info.robot)
-    cfg = PlayCfg(args.physics_dt, args.noise, args.pushes, args.seed)
+    cfg = PlayCfg(world_of(args, policy.info, robot), args.seed)
     collection = PolicyCollection(pieces_of(args, robot), policy, args.policy.resolve().name, robot, cfg)
     if args.out is None:
         serve(collection, args)
     else:
         film_rollout(collection, args)
     return 0
+
+
+def world_of(args: argparse.Namespace, info: PolicyInfo, robot: Robot) -> World:
+    """Return the world that was asked for; a fault of it is an error here, not when a clip is opened."""
+    if args.world is None:
+        if args.worlds is not None or args.model is not None:
+            raise ConfigError("--worlds and --model make worlds known: choose one of them by --world NAME")
+        return World(physics_dt=args.physics_dt, noise=args.noise, pushes=args.pushes)
+    check_alone(args, "--world")
+    world = world_named(args.world, all_worlds(args.worlds, args.model))
+    simulation_in(world, robot, physics_steps(info, world.physics_dt))
+    return world
 
 
 def pieces_of(args: argparse.Namespace, robot: Robot) -> Pieces:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,8 @@ from phuma.robots import Robot, built_in_robots, is_built_in, load_robot
 from phuma.robots.locked_motion import is_of_free, locked_motion, lost_by_locking
 from phuma.sim.events import EventsCfg
 from phuma.sim.feedback import Strand
-from phuma.sim.mujoco_cpu import MujocoSimulation
+from phuma.sim.world_simulation import simulation_in
+from phuma.sim.worlds import World
 
 if TYPE_CHECKING:
     from phuma.learning.deploy.foreign_policy import ForeignPolicy
@@ -203,11 +203,23 @@ def try_out(
     a multiple of the paper's, `start` one of its ranges of first states: by default a single episode starts on the
     reference, and several start a fifth of the ranges off, each elsewhere.
     """
+    return try_in(World(physics_dt=physics_dt, noise=noise, pushes=pushes), policy, library, episodes, seed, start)
+
+
+def try_in(
+    world: World,
+    policy: Policy,
+    library: MotionLibrary,
+    episodes: int = 1,
+    seed: int = 0,
+    start: float | None = None,
+) -> Iterator[Rollout]:
+    """Yield rollouts as `try_out` does, in any world."""
     policy.info.check(library.robot)
     if start is None:
         start = START if episodes > 1 else 0.0
-    events = EventsCfg(noise=noise, pushes=pushes, start=start)
-    simulation = partial(MujocoSimulation, library.robot, substeps=physics_steps(policy.info, physics_dt))
+    events = EventsCfg(noise=world.noise, pushes=world.pushes, start=start, delay=world.delay)
+    simulation = simulation_in(world, library.robot, physics_steps(policy.info, world.physics_dt))
     return roll_out(policy, library, simulation, episodes, events, seed)
 
 
@@ -219,7 +231,7 @@ def physics_steps(info: PolicyInfo, physics_dt: float | None) -> int:
     steps = round(control / physics_dt) if physics_dt >= FINEST else 0
     if steps < 1 or abs(steps * physics_dt - control) > 1e-9:
         raise ConfigError(
-            f"--physics-dt {physics_dt:g}: a control step of {control:g} s has to be a whole number of steps of "
+            f"a physics step of {physics_dt:g} s: a control step of {control:g} s has to be a whole number of steps of "
             f"at least {FINEST:g} s, for example {control / 4:g} or {control / 2:g}"
         )
     return steps

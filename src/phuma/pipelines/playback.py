@@ -17,13 +17,14 @@ from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import Performance, library_of, performance_of
 from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
-from phuma.pipelines.evaluate_policy import try_out
+from phuma.pipelines.evaluate_policy import try_in
 from phuma.pipelines.performed import CLOSE, follower
 from phuma.pipelines.recorded_tracks import ERROR
 from phuma.pipelines.scene_building import Piece, show_of, stored_performer
 from phuma.robots import Robot
 from phuma.sim.feedforward import CERTIFIED
 from phuma.sim.reference import fault
+from phuma.sim.worlds import TRAINED, WORLDS, World
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Show
 
@@ -32,18 +33,13 @@ POLICY, REFERENCE = "policy", "reference"
 
 @dataclass(frozen=True)
 class PlayCfg:
-    """Choose the conditions of a simulation: physics step, noise, pushes and seed."""
+    """Choose the world of a simulation, and the seed of its random numbers."""
 
-    physics_dt: float | None = None
-    """Length of a physics step, s; None is that of training."""
-    noise: float = 0.0
-    pushes: bool = False
+    world: World = WORLDS[TRAINED]
     seed: int = 0
 
     def __str__(self) -> str:
-        steps = [] if self.physics_dt is None else [f"physics steps of {1000 * self.physics_dt:g} ms"]
-        said = steps + [f"noise {self.noise:g}"] * bool(self.noise)
-        return ", ".join(said + ["pushes"] * self.pushes) or "the training's physics"
+        return str(self.world)
 
 
 class Pieces(Protocol):
@@ -101,9 +97,7 @@ class PolicyCollection:
         with self._lock:
             if clip not in self._rollouts:
                 library = library_of(self._robot, [(clip, piece.motion, None, self._performance(piece))])
-                (self._rollouts[clip],) = try_out(
-                    self._policy, library, cfg.physics_dt, cfg.noise, cfg.pushes, seed=cfg.seed
-                )
+                (self._rollouts[clip],) = try_in(cfg.world, self._policy, library, seed=cfg.seed)
                 while len(self._rollouts) > REMEMBERED:
                     del self._rollouts[next(iter(self._rollouts))]
             return self._rollouts[clip]

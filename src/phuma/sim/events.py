@@ -36,6 +36,23 @@ class EventsCfg:
     """Factor on the table's ranges of first states."""
     joint_bias: Array | None = None
     """(E, N) rad by which joint encoders read too much."""
+    delay: int = 0
+    """Control steps by which targets reach the joints' controllers late."""
+
+
+class Delay:
+    """The way of targets to the joints' controllers of E environments, which takes some control steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._under_way: list[Tensor | None] = [None] * steps
+
+    def __call__(self, target: Tensor, fresh: Tensor) -> Tensor:
+        """Return (E, N) rad, what arrives when `target` (E, N) is sent. Where `fresh` (E,) an episode begins, and its
+        first target stands for those that were sent before."""
+        xp, again = namespace(target), fresh[:, None]
+        way = [target if sent is None else xp.where(again, target, sent) for sent in (*self._under_way, target)]
+        self._under_way = list(way[1:])
+        return way[0]
 
 
 def within(rng: np.random.Generator, half: float | tuple[float, ...], shape: tuple[int, ...]) -> Array:

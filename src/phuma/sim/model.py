@@ -29,6 +29,12 @@ def simulation_model(robot: Robot, substeps: int) -> mujoco.MjModel:
         if geom.contype == 0 and geom.conaffinity == 0:
             spec.delete(geom)
     spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], friction=[1, 0.005, 0.0001])
+    return compiled(spec, robot, substeps)
+
+
+def compiled(spec: mujoco.MjSpec, robot: Robot, substeps: int) -> mujoco.MjModel:
+    """Return a robot on a floor as a model to simulate: with motors, contact sensors and options of ours, and none of
+    its own sensors and actuators."""
     for unused in [*spec.sensors, *spec.actuators]:
         spec.delete(unused)
     add_motors(spec, robot)

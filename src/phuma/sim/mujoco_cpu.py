@@ -24,7 +24,7 @@ START = 1.0
 
 class MujocoSimulation:
     """A simulation of `num_envs` environments with a robot each, `substeps` physics steps per control step, on
-    `threads` threads, all cores by default."""
+    `threads` threads, all cores by default. A `model` of the robot may stand in for that of `simulation_model`."""
 
     def __init__(
         self,
@@ -33,10 +33,11 @@ class MujocoSimulation:
         substeps: int,
         threads: int | None = None,
         randomization: Randomization | None = None,
+        model: mujoco.MjModel | None = None,
     ) -> None:
         self.num_envs = num_envs
         self.substeps = substeps
-        self.model = simulation_model(robot, substeps)
+        self.model = simulation_model(robot, substeps) if model is None else model
         self.models: Sequence[mujoco.MjModel] = (
             [self.model] if randomization is None else randomized_models(self.model, robot, randomization)
         )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import mujoco
+
 from phuma.core.tensors import Tensor
 from phuma.errors import ConfigError, missing_extra
 from phuma.robots.robot import Robot
@@ -37,7 +39,7 @@ def known_device(name: str) -> wp.Device:
 
 class WarpSimulation:
     """A simulation of `num_envs` environments with a robot each, `substeps` physics steps per control step; torch
-    tensors on `device`, cpu or cuda.
+    tensors on `device`, cpu or cuda. A `model` of the robot may stand in for that of `simulation_model`.
 
     Single precision. The solver starts each physics step from the last one's forces, also across control steps. On CUDA
     the work of a control step is recorded once as a graph and replayed; this has not been tried, for want of a GPU.
@@ -50,10 +52,11 @@ class WarpSimulation:
         substeps: int,
         device: str = "cpu",
         randomization: Randomization | None = None,
+        model: mujoco.MjModel | None = None,
     ) -> None:
         self.num_envs = num_envs
         self.substeps = substeps
-        self.model = simulation_model(robot, substeps)
+        self.model = simulation_model(robot, substeps) if model is None else model
         wp.config.log_level = wp.LOG_WARNING
         self._warp_device, self.device = known_device(device), torch.device(device)
         fields = {}

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
-from phuma.core.rotations import Array
+from phuma.core.rotations import IDENTITY, Array, multiply
 from phuma.io.atomic import save_npz
 from phuma.learning.deploy.policy import PolicyInfo
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.references import expand
+from phuma.robots.robot import Robot
 
 FORMAT, VERSION = "phuma-reference", 2
 OF_STATE = ("root_pos", "root_quat", "root_linvel", "root_angvel", "joint_pos", "joint_vel")
@@ -34,9 +35,37 @@ def save_reference(path: str | Path, library: MotionLibrary, number: int, info: 
         "anchor_quat": state.body_quat[:, anchor],
         "base": references.base,
         "base_name": info.base,
+        **robot_facts(library.robot),
     }
     for group in task.coming:
         assert group.coming is not None
         arrays[group.name] = references.features[group.name]
         arrays[f"{group.name}_rows"] = references.coming(group.coming, frames)
     save_npz(path, arrays | {name: getattr(state, name) for name in OF_STATE})
+
+
+def robot_facts(robot: Robot) -> dict[str, Array]:
+    """Return what a controller has to know of the robot beside the policy's metadata: limits and rotors of its joints,
+    and the way from its root's rotation to its anchor's,
+
+        q_anchor = q_root prod_i (rest_i R(axis_i, joint_i)) rest_last,   R(axis, angle) a rotation about an axis.
+    """
+    body, chain = robot.body_names.index(robot.anchor_body), []
+    while body > 0:
+        chain.append(body)
+        body = int(robot.parents[body])
+    joints: list[int] = []
+    rest = [IDENTITY]
+    for body in reversed(chain):
+        rest[-1] = multiply(rest[-1], robot.body_quat[body])
+        for joint in np.flatnonzero(robot.joint_body == body).tolist():
+            joints.append(joint)
+            rest.append(IDENTITY)
+    return {
+        "joint_lower": robot.lower.astype(np.float32),
+        "joint_upper": robot.upper.astype(np.float32),
+        "armature": robot.armature.astype(np.float32),
+        "anchor_joints": np.array(joints, dtype=np.int64),
+        "anchor_axes": robot.joint_axis[joints].astype(np.float32).reshape(-1, 3),
+        "anchor_rest": np.array(rest, dtype=np.float32),
+    }

@@ -63,6 +63,7 @@ class TrackingEnv:
         self.constants = constants_of(robot, self._example)
         self._zero = self._to(np.zeros(simulation.num_envs, dtype=np.float32))
         self.joint_bias = None if cfg.joint_bias is None else self._to(cfg.joint_bias)
+        self._delay = events.Delay(cfg.delay)
         self._observer, self._histories = Observer(task.sensed, rng, cfg.noise), Histories(task.sensed)
         self.use(references, draw, on_step)
 
@@ -92,6 +93,7 @@ class TrackingEnv:
         self._histories.advance()
         coming = self.frame + 1
         target = self.references.base[coming] + self.constants.action_scale * action
+        target = self._delay(target, self._to(self.age == 0))
         self.simulation.step(target if self.joint_bias is None else target - self.joint_bias)
         self.frame, self.age = coming, self.age + 1
         self.state = self.simulation.state()

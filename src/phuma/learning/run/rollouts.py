@@ -8,7 +8,7 @@ import numpy as np
 
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
-from phuma.core.tensors import to_numpy
+from phuma.core.tensors import like, to_numpy
 from phuma.core.trajectory import split_qpos
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.env.tracking import TrackingEnv
@@ -77,7 +77,8 @@ def _together(
         for row in np.flatnonzero(running & ~np.isfinite(action).all(axis=1)).tolist():
             faults[row], ended[row] = _fault(action[row], len(path), library.robot.joint_names), len(path)
         # The others go on, in one simulation with it.
-        observation = env.step(np.where(np.isfinite(action), action, np.zeros_like(action))).observation
+        finite = np.where(np.isfinite(action), action, np.zeros_like(action))
+        observation = env.step(like(env.action, finite)).observation
     out = []
     for e, clip in enumerate(clips):
         frames = min(int(ended[e]), int(last[e] - first[e]) + 1)  # the state of a termination may be non-finite

@@ -1,0 +1,319 @@
+"""The reference controller of examples/controller: it feeds policies as training does, keeps limits, and stops."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("mujoco")
+pytest.importorskip("onnxscript")
+
+import phuma
+from phuma.cli.demo import POLICY, TRACKED
+from phuma.formats.rollout_file import load_rollout
+from phuma.learning.deploy.onnx_export import export_policy
+from phuma.learning.deploy.policy import info_of
+from phuma.learning.deploy.reference_file import save_reference
+from phuma.learning.deploy.torch_policy import TorchPolicy
+from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.motions.library import library_of
+from phuma.learning.nets.config import MLPCfg
+from phuma.learning.recipes.beyondmimic import student_network, student_task
+from phuma.learning.run.rollouts import roll_out
+from phuma.pipelines.evaluate_policy import judge_policy, judge_rollouts, load_policy
+from phuma.robots import load_robot
+from phuma.sim.events import EventsCfg
+from phuma.sim.mujoco_cpu import MujocoSimulation
+from tests.learning.sample_motions import dip, library
+from tests.robots.originals import original
+
+FOLDER = Path(__file__).parents[1] / "examples" / "controller"
+FILES = sorted(FOLDER.glob("*.py"))
+POINTS = 5.0
+"""by which success may be below that of an evaluation"""
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def code():
+    """Its modules, as they import each other."""
+    names = [file.stem for file in FILES]
+    sys.path.insert(0, str(FOLDER))
+    try:
+        yield SimpleNamespace(**{name: importlib.import_module(name) for name in names})
+    finally:
+        sys.path.remove(str(FOLDER))
+        for name in names:
+            del sys.modules[name]
+
+
+@pytest.fixture(scope="module")
+def squat():
+    return library_of(load_robot("g1"), [(TRACKED, phuma.load_robot_motion(POLICY / f"{TRACKED}.npz"), None)])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, squat) -> Path:
+    """What is deployed: the shipped policy, its motion and the robot's model."""
+    out = tmp_path_factory.mktemp("deployed")
+    save_reference(out / "motion.npz", squat, 0, load_policy(POLICY / "policy.onnx").info)
+    for file in (POLICY / "policy.onnx", squat.robot.model_file):
+        shutil.copy(file, out)
+    return out
+
+
+@pytest.fixture
+def parts(code, folder):
+    """A policy and its motors."""
+    policy = code.policy.Policy(folder / "policy.onnx", folder / "motion.npz")
+    return policy, code.controller.Motors(policy)
+
+
+def run(folder: Path, out: Path, *words: str) -> str:
+    """In a process of its own."""
+    words = (str(FOLDER / "run.py"), str(folder), "--out", str(out), *words)
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_knows_nothing_of_this_package():
+    assert len(FILES) == 5
+    assert not [f.name for f in FILES if re.search(r"^\s*(import|from) phuma", f.read_text(), re.MULTILINE)]
+
+
+@pytest.mark.parametrize("words", [(), ("--on-reference",)], ids=["standing", "on the reference"])
+@pytest.mark.parametrize("model", ["ours", "maker's"])
+def test_it_succeeds_as_an_evaluation_does(folder, squat, tmp_path, model, words):
+    words += ("--model", str(original("g1").mjcf)) if model == "maker's" else ()
+    assert "damped: done" in run(folder, tmp_path / "rollout.npz", *words)
+    total = judge_rollouts([load_rollout(tmp_path / "rollout.npz")], squat)["total"]
+    evaluated = judge_policy(load_policy(POLICY / "policy.onnx"), squat)["total"]
+    for name in ("success_0.5", "success_0.15"):
+        assert total[name] >= evaluated[name] - POINTS
+
+
+# What it feeds a policy.
+
+
+@pytest.mark.parametrize(
+    "cfg",
+    [
+        EnvironmentCfg(),
+        EnvironmentCfg(base="default", future=False),
+        EnvironmentCfg(differences=True, history=4),
+    ],
+    ids=["goal", "default pose, no future", "differences with a past"],
+)
+def test_it_feeds_a_policy_as_the_simulation_does(code, tmp_path, cfg):
+    g1 = load_robot("g1")
+    own = library(g1, down=dip(g1, 0.6))
+    net = student_network(student_task(cfg), g1, MLPCfg(hidden=(8, 8), encoder=(4, 8)))
+    info = info_of(g1, "beyondmimic", "distilled", cfg)
+    export_policy(TorchPolicy(net, info), tmp_path / "policy.onnx")
+    save_reference(tmp_path / "motion.npz", own, 0, info)
+    policy = code.policy.Policy(tmp_path / "policy.onnx", tmp_path / "motion.npz")
+    simulations, targets, aimed, compared = [], [], [], []
+
+    class Recording(MujocoSimulation):
+        def step(self, target):
+            targets.append(target[0].copy())
+            super().step(target)
+
+    def simulate(environments):
+        simulations.append(Recording(g1, environments, 2, threads=1))
+        return simulations[0]
+
+    class Deployed:
+        def __init__(self):
+            self.info = info
+
+        def act(self, observation, features):
+            now = simulations[0].state()
+            state = code.policy.State(now.root_quat[0], now.root_angvel[0], now.joint_pos[0], now.joint_vel[0])
+            if not compared:
+                policy.begin(state)
+                policy.turned = np.array([1.0, 0.0, 0.0, 0.0])  # the simulation knows where the motion faces
+            fed = []
+            policy.session = SimpleNamespace(
+                run=lambda names, given: fed.append(given) or session.run(names, given)  # what it would be fed
+            )
+            aimed.append(policy.target(state))
+            wanted = {
+                group.name: observation[group.name]
+                if group.coming is None
+                else features[group.name][observation[group.name]]
+                for group in info.task.actor
+            }
+            assert fed[0].keys() - {"base"} == wanted.keys()
+            for name, value in wanted.items():
+                np.testing.assert_allclose(fed[0][name], value, atol=2e-5, err_msg=name)
+            compared.append(fed[0])
+            return policy.action[None]
+
+    session = policy.session
+    list(roll_out(Deployed(), own, simulate, events=EventsCfg(start=1.0)))
+    assert len(compared) > 5
+    np.testing.assert_allclose(targets[: len(aimed)], aimed, atol=1e-5)
+
+
+def test_the_motion_is_turned_to_where_the_robot_faces(code, parts):
+    """A robot whose IMU has another zero gets the same targets."""
+    policy, _ = parts
+    motion, rot = policy.motion, code.rotations
+    found = []
+    for angle in (0.0, 2.5):
+        facing = rot.multiply(rot.about([0, 0, 1], angle), motion["root_quat"][0].astype(float))
+        state = code.policy.State(facing, motion["root_angvel"][0], motion["joint_pos"][0], motion["joint_vel"][0])
+        policy.begin(state)
+        found.append(policy.target(state))
+    np.testing.assert_allclose(found[0], found[1], atol=1e-5)
+
+
+def test_a_motion_for_another_policy_is_refused(code, folder, tmp_path):
+    arrays = dict(np.load(folder / "motion.npz"))
+    np.savez(tmp_path / "motion.npz", **{**arrays, "joint_names": arrays["joint_names"][::-1]})
+    with pytest.raises(SystemExit, match="write it again by `phuma policy motion`"):
+        code.policy.Policy(folder / "policy.onnx", tmp_path / "motion.npz")
+
+
+# Limits and the watchdog.
+
+
+def still(code, policy, **changes):
+    """A robot in the default pose."""
+    zero = np.zeros(len(policy.default_pose))
+    state = code.policy.State(np.array([1.0, 0, 0, 0]), np.zeros(3), policy.default_pose.copy(), zero)
+    return state._replace(**changes)
+
+
+def is_damping(command) -> bool:
+    return not command.kp.any() and not command.tau.any() and bool((command.kd > 0).all())
+
+
+def test_a_target_that_is_not_finite_damps_for_good(code, parts):
+    policy, motors = parts
+    state, wrong = still(code, policy), policy.default_pose.copy()
+    motors.aim(policy.default_pose, 0.0)
+    assert not is_damping(motors.command(state, 0.0))
+    wrong[3] = np.nan
+    motors.aim(wrong, 0.02)
+    assert is_damping(motors.command(state, 0.02))
+    assert motors.damped == "target of left_knee_joint is not finite"
+    motors.aim(policy.default_pose, 0.04)
+    assert is_damping(motors.command(state, 0.04))
+
+
+def test_a_target_that_is_late_damps_for_good(code, parts):
+    policy, motors = parts
+    state = still(code, policy)
+    motors.aim(policy.default_pose, 0.0)
+    assert not is_damping(motors.command(state, 0.059))
+    assert is_damping(motors.command(state, 0.061))
+    assert motors.damped == "no target in time"
+    motors.aim(policy.default_pose, 0.07)
+    assert is_damping(motors.command(state, 0.07))
+    assert is_damping(code.controller.Motors(policy).command(state, 0.0)), "nothing was asked for yet"
+
+
+def test_a_broken_sensor_and_a_joint_beyond_its_range_damp(code, parts):
+    policy, _ = parts
+    lifted = policy.default_pose.copy()
+    lifted[3] = policy.motion["joint_upper"][3] + 0.2
+    for state, said in (
+        (still(code, policy, gyro=np.array([0.0, np.inf, 0.0])), "a sensor is not finite"),
+        (still(code, policy, q=lifted), "left_knee_joint is 0.20 rad beyond its limit"),
+    ):
+        motors = code.controller.Motors(policy)
+        motors.aim(policy.default_pose, 0.0)
+        assert is_damping(motors.command(state, 0.0))
+        assert motors.damped == said
+
+
+def test_no_command_asks_for_more_than_a_motor_or_a_joint_can_do(code, parts):
+    policy, motors = parts
+    rng, lower, upper = np.random.default_rng(0), motors.lower, motors.upper
+    outward = 0
+    for _ in range(200):
+        q = np.clip(rng.uniform(lower - 0.2, upper + 0.2), lower - 0.05, upper + 0.05)
+        state = still(code, policy, q=q, dq=rng.normal(0, 3, len(q)))
+        motors.aim(q + rng.normal(0, 3, len(q)), 0.0)
+        command = motors.command(state, 0.0)
+        torque = command.kp * (command.q - q) + command.kd * (command.dq - state.dq) + command.tau
+        assert (np.abs(torque) <= motors.limit * (1 + 1e-9)).all()
+        at_end = (q > upper) & (state.dq > 0)
+        outward += at_end.sum()
+        assert (torque[at_end] <= 1e-9).all()
+    assert outward > 100
+    assert motors.damped is None
+
+
+class Failing:
+    """A policy whose targets are not finite after some control steps."""
+
+    def __init__(self, policy, steps):
+        self._policy, self._steps = policy, steps
+
+    def __getattr__(self, name):
+        return getattr(self._policy, name)
+
+    def target(self, state):
+        target = self._policy.target(state)
+        return target if self._policy.frame <= self._steps else np.full_like(target, np.nan)
+
+
+def simulated(code, folder, parts, controller):
+    policy, motors = parts
+    robot = code.mujoco_robot.MujocoRobot(
+        folder / "model.xml", policy.about["joint_names"], motors.limit, policy.motion["armature"]
+    )
+    code.run.put(robot, policy, on_reference=True)
+    sent, write = [], robot.write
+
+    def written(command):
+        assert robot.time < 20, "it never ends"
+        sent.append((robot.time, is_damping(command)))
+        write(command)
+
+    robot.write = written
+    return robot, code.run.run(robot, controller, motors), sent
+
+
+@pytest.mark.parametrize("how", ["not finite", "late", "stopped"])
+def test_a_run_that_fails_ends_in_damping(code, folder, parts, how):
+    """After twenty control steps, within the watchdog's patience; and the robot then sinks, it does not thrash."""
+    policy, motors = parts
+
+    class Broken(code.controller.Controller):
+        def follow(self, state, now, passed):
+            if how == "late" and self.steps > 20:
+                return  # no target comes any more
+            if how == "stopped" and self.steps > 20:
+                self.stop("stopped by hand")
+            super().follow(state, now, passed)
+
+    controller = Broken(Failing(policy, 20) if how == "not finite" else policy, motors, stand=False)
+    robot, path, sent = simulated(code, folder, parts, controller)
+    first = next(time for time, damping in sent if damping)
+    assert 0.39 < first <= 0.4 + code.controller.LATE * policy.period + 0.002
+    assert all(damping for time, damping in sent if time >= first)
+    assert (
+        motors.damped
+        == {
+            "not finite": "target of left_hip_pitch_joint is not finite",
+            "late": "no target in time",
+            "stopped": "stopped by hand",
+        }[how]
+    )
+    assert len(path) < policy.frames
+    assert np.isfinite(robot.data.qpos).all()
+    assert np.abs(robot.data.qvel).max() < 20

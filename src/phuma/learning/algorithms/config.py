@@ -47,8 +47,8 @@ class PPOCfg(AlgorithmCfg):
     """Passes over the samples of an update."""
     minibatches: int = 3
     """Parts into which the samples of a pass are split."""
-    critic_rate: float = 1e-3
-    """Learning rate of the critic and of the actions' standard deviation."""
+    critic_rate: float | None = 1e-3
+    """Learning rate of the critic and of the actions' standard deviation; None for the actor's, whatever it is."""
     desired_kl: float = 0.03
     """Divergence per update to aim at: the actor's learning rate rises while an update changes the policy by less than
     half of this, and falls once it is more than twice this; 0 for a fixed rate."""

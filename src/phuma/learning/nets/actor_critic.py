@@ -8,11 +8,19 @@ import torch
 from torch import Tensor, nn
 
 from phuma.learning.env.observation import Observation, ObservationGroup
-from phuma.learning.nets.config import MLPCfg
+from phuma.learning.nets.config import ConvCfg, MLPCfg
+from phuma.learning.nets.conv_encoder import ConvEncoder
 from phuma.learning.nets.mlp import mlp
-from phuma.learning.nets.motion_encoder import MotionEncoder
+from phuma.learning.nets.motion_encoder import FrameEncoder, MotionEncoder
 from phuma.learning.nets.normalizer import Normalizer
 from phuma.robots.robot import Robot
+
+
+def motion_encoder(frames: int, width: int, cfg: MLPCfg) -> FrameEncoder:
+    """Return the encoder of coming frames that the settings ask for."""
+    if isinstance(cfg, ConvCfg):
+        return ConvEncoder(frames, width, cfg.future_encoder)
+    return MotionEncoder(frames, width, *cfg.encoder)
 
 
 class GroupNet(nn.Module):
@@ -43,7 +51,7 @@ class GroupNet(nn.Module):
             self.estimator = mlp([remembered, *cfg.estimator, numbers])
         self.encoders = nn.ModuleDict(
             {
-                group.name: MotionEncoder(group.coming.frames, group.width(robot), *cfg.encoder)
+                group.name: motion_encoder(group.coming.frames, group.width(robot), cfg)
                 for group in groups
                 if group.coming is not None
             }
@@ -57,7 +65,7 @@ class GroupNet(nn.Module):
         if self.past:
             parts.append(self.estimate(observation).detach())
         for name, encoder in self.encoders.items():
-            assert isinstance(encoder, MotionEncoder)
+            assert isinstance(encoder, FrameEncoder)
             given = observation[name]
             parts.append(encoder(given) if features is None else encoder.shared(features[name], given))
         return self.layers(torch.cat(parts, -1))
@@ -85,7 +93,7 @@ class GroupNet(nn.Module):
     def see_features(self, features: Mapping[str, Tensor]) -> None:
         """Update the encoders' normalizers with frames of the reference."""
         for name, encoder in self.encoders.items():
-            assert isinstance(encoder, MotionEncoder)
+            assert isinstance(encoder, FrameEncoder)
             encoder.normalizer.update(features[name])
 
 

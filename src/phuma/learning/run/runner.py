@@ -169,7 +169,7 @@ class StageRunner:
         self._clips = clips
         references = expand(self.library, clips, self.task, both=self.expert_taught)
         self.experts = Experts(self.library, references) if self.expert_taught else None
-        return references, Sampler(references, self.rng)
+        return references, Sampler(references, self.rng, self.cfg.environment.first)
 
     def _refresh(self) -> None:
         references, self.sampler = self._chosen()

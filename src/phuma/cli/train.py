@@ -126,7 +126,7 @@ def find_experts(
 
 def taught_by_experts(algo: str, stages: Mapping[str, StageCfg]) -> bool:
     """Return whether a stage learns from experts."""
-    return any(recipe_named(algo).stages[name].teacher == EXPERTS for name in stages)
+    return any(recipe_named(algo).taught_by(name, cfg) == EXPERTS for name, cfg in stages.items())
 
 
 def own_algo(args: argparse.Namespace, folder: RunFolder) -> str:
@@ -260,7 +260,7 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
     error."""
     info = folder.info()
     cfg, where, split = info.cfg, info.last.data.get("where"), info.last.data.get("split") or "train"
-    way = next((name for name, way in recipe_named(cfg.algo).ways.items() if way == tuple(cfg.stages)), None)
+    way = recipe_named(cfg.algo).way_of(cfg)
     begin = EXPERTS if way == FINETUNED else way
     if (way == FINETUNED) != (args.finetune is not None):
         told = "was begun with --finetune: give it again" if way == FINETUNED else "was begun without --finetune"

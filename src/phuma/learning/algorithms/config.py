@@ -15,6 +15,8 @@ class AlgorithmCfg:
     name: ClassVar[str]
     settles: ClassVar[bool] = False
     """Whether evaluations that no longer improve mean that nothing more is to be learned"""
+    taught: ClassVar[bool] = False
+    """Whether it learns from a teacher's labels"""
     horizon: int = 16
     """Control steps of each environment between two updates."""
     learning_rate: float = 1e-3
@@ -74,6 +76,7 @@ class DistillationCfg(AlgorithmCfg):
 
     name: ClassVar[str] = "distillation"
     settles: ClassVar[bool] = True
+    taught: ClassVar[bool] = True
     counts: ClassVar[tuple[str, ...]] = ("horizon", "updates", "batch", "memory")
     updates: int = 96
     """Steps of the optimizer between two times of acting."""
@@ -85,6 +88,8 @@ class DistillationCfg(AlgorithmCfg):
     """Cost of a deviation from the teacher's way at which its labels count half."""
     average: float = 0.995
     """Share of the averaged weights that a step leaves as it is."""
+    norm: bool = False
+    """Whether the length of the difference to a label is minimised, not its mean square."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,7 @@ class FinetuningCfg(PPOCfg):
     """Settings of PPO from a distilled policy."""
 
     name: ClassVar[str] = "finetuning"
+    taught: ClassVar[bool] = True
     learning_rate: float = 1e-4
     desired_kl: float = 0.01
     clip: float = 0.2
@@ -104,5 +110,23 @@ class FinetuningCfg(PPOCfg):
     """Share of the training in which the critic learns alone."""
 
 
-ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, FinetuningCfg)}
+@dataclass(frozen=True)
+class LatentPPOCfg(PPOCfg):
+    """Settings of PPO of a teacher that knows what its student has to guess."""
+
+    name: ClassVar[str] = "latent_ppo"
+    counts: ClassVar[tuple[str, ...]] = (*PPOCfg.counts, "guess_every")
+    regulariser: float = 0.1
+    """Weight of the distance between what is known and what is guessed, once it has risen."""
+    rise: float = 0.1
+    """Share of the training over which it rises."""
+    guess_every: int = 20
+    """Iterations of which the last acts by what is guessed, and learns to guess."""
+    std: tuple[float, float] = (0.2, 1.2)
+    """Bounds of the actions' standard deviation."""
+
+
+ALGORITHMS: dict[str, type[AlgorithmCfg]] = {
+    cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, FinetuningCfg, LatentPPOCfg)
+}
 """Settings by the algorithm's name, as a run's description has it."""

@@ -42,6 +42,11 @@ def imitation_loss(action: Tensor, label: Tensor, weight: Tensor) -> Tensor:
     return (weight[:, None] * (action - label) ** 2).mean()
 
 
+def norm_loss(action: Tensor, label: Tensor, weight: Tensor) -> Tensor:
+    """Return the mean over samples of  w |a - a_teacher|."""
+    return (weight * (action - label).norm(dim=-1)).mean()
+
+
 def trust(cost: Tensor, tolerance: float) -> Tensor:
     """Return (E,) the weight of labels,  1 / (1 + cost / tolerance):  far from its way, a teacher knows less."""
     return 1 / (1 + cost / tolerance)
@@ -67,7 +72,7 @@ class Distillation(Algorithm):
     ) -> None:
         self.net, self.cfg, self.generator, self.teacher = net, cfg, generator, teacher
         self.student = deepcopy(net)
-        self.parameters = list(self.student.actor.parameters())
+        self.parameters = [p for p in self.student.actor.parameters() if p.requires_grad]
         self.optimizer = torch.optim.AdamW(
             self.parameters, lr=cfg.learning_rate, weight_decay=cfg.weight_decay, fused=True
         )
@@ -98,14 +103,14 @@ class Distillation(Algorithm):
         for _ in range(cfg.updates):
             batch = self.memory.draw(cfg.batch, self.generator)
             action = self.student.actor(batch.observation, self.net.features)
-            loss = imitation_loss(action, batch.fields["label"], batch.fields["weight"])
+            loss = (norm_loss if cfg.norm else imitation_loss)(action, batch.fields["label"], batch.fields["weight"])
             guess = self.student.actor.estimation_loss(batch.observation)
             self.optimizer.zero_grad()
             (loss + guess).backward()
             torch.nn.utils.clip_grad_norm_(self.parameters, cfg.max_grad_norm)
             self.optimizer.step()
             with torch.no_grad():
-                for mean, own in zip(self.net.actor.parameters(), self.parameters):
+                for mean, own in zip(self.net.actor.parameters(), self.student.actor.parameters()):
                     mean.lerp_(own, 1 - cfg.average)
             total, off = total + loss.item(), off + guess.item()
         weight = float(self.storage["weight"].mean())

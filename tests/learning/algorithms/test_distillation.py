@@ -17,6 +17,7 @@ from phuma.learning.algorithms.distillation import (
     Label,
     annealed_rate,
     imitation_loss,
+    norm_loss,
     trust,
 )
 from phuma.learning.algorithms.memory import Memory
@@ -150,3 +151,9 @@ def test_a_training_that_was_stored_goes_on_as_it_would_have(distil):
     assert a.keys() == b.keys()
     for name, values in a.items():
         np.testing.assert_array_equal(values, b[name], err_msg=name)
+
+
+def test_by_norm_the_loss_is_the_weighted_mean_length_of_the_difference():
+    action, label = torch.tensor([[3.0, 4.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [0.0, 1.0]])
+    assert float(norm_loss(action, label, torch.ones(2))) == 3
+    assert float(norm_loss(action, label, torch.tensor([0.5, 0.0]))) == 1.25

@@ -48,7 +48,7 @@ DIFFERENCE = ObservationGroup("true_difference", OFF, noisy=False)
 
 SENSED = ObservationGroup("sensed", FELT)
 ROTATION = ObservationGroup("rotation", (own.root_rotation_error,))
-SENSED_DIFFERENCE = ObservationGroup("difference", OFF)
+SENSED_DIFFERENCE = ObservationGroup("root_difference", OFF)
 STUDENT_FUTURE = ObservationGroup("future_joints", COMING, coming=ComingFrames(frames=20, steps=95))
 
 NEXT = ObservationGroup("next", FUTURE.terms, coming=ComingFrames(frames=1, steps=0))

@@ -45,7 +45,7 @@ from phuma.sim.feedforward import BASES, CERTIFIED
 MINUTES = 30.0
 """The minutes of training where neither --minutes nor --steps is given; of experts' few clips fewer."""
 FEW = (1.0, 0.15)
-"""Minutes of distillation in any case, and those that each clip adds"""
+"""Minutes of a stage's distillation in any case, and those that each clip adds"""
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
 REMEMBERED = 10
@@ -88,7 +88,8 @@ def main(argv: Sequence[str]) -> int:
         library = only_performed(library)
     for line in [*described(library), *advice(dataset.description.config), *penalty_notes(library, algo, stages)]:
         print(line, flush=True)
-    minutes = min(MINUTES, FEW[0] + FEW[1] * len(library)) if taught else MINUTES
+    distilled = len(stages) - (FINETUNED in stages)
+    minutes = min(MINUTES, distilled * (FEW[0] + FEW[1] * len(library))) if taught else MINUTES
     budget = Budget(args.steps, minutes if args.minutes is None and args.steps is None else args.minutes)
     if FINETUNED in stages:
         budget = finetuning_budget(budget, args.finetune, stages)
@@ -147,8 +148,8 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--split", choices=("train", "all"), help="the clips to learn from (default: train)")
     out.add_argument(
         "--minutes", type=float, metavar="M",
-        help=f"time to train (default: {FEW[0]:g} and {FEW[1]:g} a clip from experts, at most {MINUTES:g}; from "
-        f"scratch {MINUTES:g})",
+        help=f"time to train (default: {FEW[0]:g} and {FEW[1]:g} a clip from experts for each stage, at most "
+        f"{MINUTES:g}; from scratch {MINUTES:g})",
     )  # fmt: skip
     out.add_argument(
         "--steps", type=whole_number, metavar="N",

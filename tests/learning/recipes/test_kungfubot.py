@@ -120,6 +120,8 @@ def test_labels_are_what_the_teacher_does_by_its_past_in_the_states_that_the_stu
     with torch.no_grad():
         labels = teacher.actor(storage.flat(), student.net.features, by_history=True)
     torch.testing.assert_close(storage["label"].flatten(0, 1), labels.clamp(-5, 5), rtol=1e-5, atol=1e-5)
+    kept = student.algorithm.memory.draw(2, torch.Generator()).observation
+    assert set(kept) == {group.name for group in student.task.actor}, "what the teacher alone observes is not kept"
 
 
 @pytest.mark.slow

@@ -78,7 +78,7 @@ class Distillation(Algorithm):
         )
         label = teacher(observation).action
         self.storage = Storage(cfg.horizon, observation, {"label": label.shape[1:], "weight": ()})
-        self.memory = Memory(cfg.memory, observation, {"label": label.shape[1:], "weight": ()})
+        self.memory = Memory(cfg.memory, self._own(observation), {"label": label.shape[1:], "weight": ()})
 
     @torch.no_grad()
     def act(self, observation: Observation) -> Tensor:
@@ -92,7 +92,11 @@ class Distillation(Algorithm):
         label = self._label.action.clamp(-LARGEST, LARGEST)
         weight = trust(self._label.cost, self.cfg.tolerance)
         self.storage.add(observation, label=label, weight=weight)
-        self.memory.add(observation, label=label, weight=weight)
+        self.memory.add(self._own(observation), label=label, weight=weight)
+
+    def _own(self, observation: Observation) -> Observation:
+        """Return what the student observes, without what its teacher alone does."""
+        return {name: observation[name] for name in self.net.actor.observed}
 
     def update(self, observation: Observation) -> dict[str, float]:
         cfg, total, off = self.cfg, 0.0, 0.0

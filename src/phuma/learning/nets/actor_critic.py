@@ -82,6 +82,11 @@ class GroupNet(nn.Module):
             parts.append(encoder(given) if features is None else encoder.shared(features[name], given))
         return parts
 
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """Return the names of all groups that it needs, to act and to learn."""
+        return (*self.groups, *self.past, *self.single, *self.estimated, *self.encoders)
+
     def estimate(self, observation: Observation) -> Tensor:
         """Return (E, numbers) what no sensor reads, estimated from the past, normalized as all inputs are."""
         past = [self.normalizers[name](observation[name]).flatten(1) for name in self.past]

@@ -46,6 +46,11 @@ class LatentNet(GroupNet):
         latent = self.guessed(observation) if from_past else self.known(observation)
         return self.layers(torch.cat([*self.inputs(observation, features), latent], -1))
 
+    @property
+    def observed(self) -> tuple[str, ...]:
+        privileged = () if self.privileged is None else (self.privileged,)
+        return (*super().observed, self.history, *privileged)
+
     def known(self, observation: Observation) -> Tensor:
         """Return (E, latent) the latent of privileged facts."""
         assert self.privileged is not None

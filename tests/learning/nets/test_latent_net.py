@@ -67,6 +67,8 @@ def test_the_guess_learns_from_its_own_loss_alone_and_facts_from_the_regulariser
     distance = (own.known(observation) - own.guessed(observation)).norm(dim=-1).mean()
     torch.testing.assert_close(own.guess_loss(observation), distance)
     torch.testing.assert_close(own.regulariser(observation), distance)
+    torch.testing.assert_close(own.estimation_loss(observation), 1.1 * distance)
+    assert learners(own.estimation_loss(observation), own) == {"history_encoder", "privileged_encoder"}
     assert learners(own(observation, FEATURES).sum(), own) == {"layers", "encoders", "privileged_encoder"}
 
 

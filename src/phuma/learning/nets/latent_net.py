@@ -73,7 +73,8 @@ class LatentNet(GroupNet):
         """Return what a teacher that learns from labels minimises beside them: its guess learns all the time."""
         if self.privileged is None:
             return torch.zeros(())
-        return self.guess_loss(observation) + REGULARISER * self.regulariser(observation)
+        known, guessed = self.known(observation), self.guessed(observation)
+        return _distance(known.detach(), guessed) + REGULARISER * _distance(known, guessed.detach())
 
     def freeze_history(self, encoder: nn.Module) -> None:
         """Take over the encoder of the past, normalizer and all, and leave it as it is."""

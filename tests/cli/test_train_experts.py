@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -276,3 +277,32 @@ def test_the_documented_code_feeds_differences_as_the_simulation_does(capsys, da
     list(roll_out(Deployed(), library, simulate, events=EventsCfg(start=1.0)))
     assert len(fed) > 5
     assert np.abs(fed[0]["difference"]).max() > 0.05
+
+
+def test_a_teacher_and_its_student_are_trained_judged_and_handed_on(capsys, monkeypatch, dataset, trained, tmp_path):
+    kungfubot = recipe_named("kungfubot")
+    tiny = {
+        name: replace(
+            own,
+            environment=replace(own.environment, environments=8),
+            network=replace(own.network, hidden=(16,), encoder=(4, 8), channels=(4, 4)),
+            algorithm=TINY.algorithm,
+        )
+        for name, own in kungfubot.presets["cpu"].items()
+    }
+    monkeypatch.setitem(kungfubot.presets, "tiny", tiny)
+    words = ("train", dataset, *WORDS, "--algo", "kungfubot", "--out", tmp_path / "run", "--steps", 4 * STEPS)
+    assert run(capsys, *words)[0] == 0
+    assert [own.name for own in sorted((tmp_path / "run").glob("*.npz"))] == [
+        "checkpoint_student.npz", "checkpoint_teacher.npz",
+    ]  # fmt: skip
+    code, _, said = run(capsys, *words, "--resume", "--from", "scratch")
+    assert code != 0
+    assert "--from: the run in" in said
+    assert run(capsys, *words, "--resume", "--from", "experts")[0] == 0
+    assert run(capsys, "policy", "export", tmp_path / "run", "--out", tmp_path / "student.onnx")[0] == 0
+    code, out, _ = run(
+        capsys, "evaluate", tmp_path / "student.onnx", dataset, "--split", "all", "--where", WHERE, "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["total"]["motions"] >= 1

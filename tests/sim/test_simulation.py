@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import subprocess
@@ -19,7 +20,7 @@ from phuma.core import rotations as rot
 from phuma.errors import ConfigError
 from phuma.sim.model import end_bodies, quiet_bodies, simulation_model
 from phuma.sim.mujoco_cpu import MujocoSimulation
-from phuma.sim.randomization import draw_randomization, randomized_models
+from phuma.sim.randomization import RandomizationCfg, draw_randomization, randomized_models
 from phuma.sim.state import State
 from tests.learning.sample_states import resting
 
@@ -495,3 +496,22 @@ def test_each_robot_has_its_own_values_and_the_given_model_stays_as_it_was(g1):
         np.testing.assert_allclose(own.body_ipos[1], model.body_ipos[1] + randomization.com[e])
     for name, values in zip(("geom_friction", "body_ipos", "actuator_gainprm"), before):
         np.testing.assert_array_equal(getattr(model, name), values)
+
+
+def test_masses_are_as_if_the_robots_model_had_them(g1):
+    """MuJoCo derives the same from a model with these masses; the facts say how much more the whole robot weighs."""
+    cfg = RandomizationCfg(mass=(0.8, 1.2))
+    drawn = draw_randomization(np.random.default_rng(5), 2, g1.n_joints, cfg, g1.n_bodies)
+    model = simulation_model(g1, SUBSTEPS)
+    for e, own in enumerate(randomized_models(model, g1, drawn)):
+        np.testing.assert_allclose(own.body_mass[1:], model.body_mass[1:] * drawn.mass[e])
+        np.testing.assert_allclose(own.body_inertia[1:], model.body_inertia[1:] * drawn.mass[e][:, None])
+        again = copy.copy(own)
+        mujoco.mj_setConst(again, mujoco.MjData(again))
+        np.testing.assert_allclose(own.body_subtreemass, again.body_subtreemass)
+        assert drawn.facts(g1)[e, 3] == pytest.approx(own.body_mass.sum() / model.body_mass.sum() - 1, abs=1e-6)
+
+
+def test_facts_of_a_robot_that_is_as_its_model_are_zero(g1):
+    assert not plain(g1).facts(g1).any()
+    assert plain(g1, 3).facts(g1).shape == (3, 5 + 2 * g1.n_joints)

@@ -13,7 +13,6 @@ import pytest
 
 from phuma.errors import ConfigError, ReadError
 from phuma.robots import load_robot
-from phuma.sim.events import Delay
 from phuma.sim.kinematics import Kinematics
 from phuma.sim.maker_model import MakerSimulation, maker_model
 from phuma.sim.model import simulation_model
@@ -85,18 +84,6 @@ def test_each_change_of_the_model_is_what_it_says_and_the_shared_model_stays_as_
     assert (cone, forces(round_cone)[3]) == (mujoco.mjtCone.mjCONE_PYRAMIDAL, mujoco.mjtCone.mjCONE_ELLIPTIC)
     for name in ("body_mass", "body_inertia", "actuator_gainprm", "actuator_biasprm", "geom_friction"):
         np.testing.assert_array_equal(getattr(plain, name), getattr(before, name))
-
-
-def test_targets_arrive_late_and_the_first_stands_for_those_before_it():
-    sent = [np.full((2, 1), float(n)) for n in range(6)]
-    fresh = [np.array([n == 0, n in (0, 3)]) for n in range(6)]
-    delay = Delay(2)
-    arrived = np.concatenate([delay(*each) for each in zip(sent, fresh)], axis=1)
-    assert arrived.tolist() == [[0, 0, 0, 1, 2, 3], [0, 0, 0, 3, 3, 3]]
-    assert [Delay(0)(*each)[0, 0] for each in zip(sent, fresh)] == [0, 1, 2, 3, 4, 5]
-
-
-# The maker's model file.
 
 
 def own_model(g1, change, folder):

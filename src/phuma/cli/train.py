@@ -49,7 +49,7 @@ from phuma.sim.feedforward import BASES, CERTIFIED
 MINUTES = 30.0
 """The minutes of training where neither --minutes nor --steps is given; of experts' few clips fewer."""
 FEW = (3.0, 0.2)
-"""Minutes of distillation in any case, and those that each clip adds"""
+"""Minutes of a stage's distillation in any case, and those that each clip adds"""
 ROBOT, ALGO = "g1", "beyondmimic"
 MOST = 1e12  # steps or minutes
 REMEMBERED = 10
@@ -103,7 +103,8 @@ def train(args: argparse.Namespace) -> int:
         library = only_performed(library)
     for line in [*described(library), *advice(dataset.description.config), *penalty_notes(library, algo, stages)]:
         print(line, flush=True)
-    minutes = min(MINUTES, FEW[0] + FEW[1] * len(library)) if taught else MINUTES
+    distilled = len(stages) - (FINETUNED in stages)
+    minutes = min(MINUTES, distilled * (FEW[0] + FEW[1] * len(library))) if taught else MINUTES
     budget = Budget(args.steps, minutes if args.minutes is None and args.steps is None else args.minutes)
     if FINETUNED in stages:
         budget = finetuning_budget(budget, args.finetune, stages)
@@ -140,7 +141,7 @@ def find_experts(
 
 def taught_by_experts(algo: str, stages: Mapping[str, StageCfg]) -> bool:
     """Return whether a stage learns from experts."""
-    return any(recipe_named(algo).stages[name].teacher == EXPERTS for name in stages)
+    return any(recipe_named(algo).taught_by(name, cfg) == EXPERTS for name, cfg in stages.items())
 
 
 def own_algo(args: argparse.Namespace, folder: RunFolder) -> str:
@@ -161,8 +162,8 @@ def parser() -> argparse.ArgumentParser:
     out.add_argument("--split", choices=("train", "all"), help="the clips to learn from (default: train)")
     out.add_argument(
         "--minutes", type=float, metavar="M",
-        help=f"time to train (default: {FEW[0]:g} and {FEW[1]:g} a clip from experts, at most {MINUTES:g}; from "
-        f"scratch {MINUTES:g})",
+        help=f"time to train (default: {FEW[0]:g} and {FEW[1]:g} a clip from experts for each stage, at most "
+        f"{MINUTES:g}; from scratch {MINUTES:g})",
     )  # fmt: skip
     out.add_argument(
         "--steps", type=whole_number, metavar="N",
@@ -278,7 +279,7 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
     error."""
     info = folder.info()
     cfg, where, split = info.cfg, info.last.data.get("where"), info.last.data.get("split") or "train"
-    way = next((name for name, way in recipe_named(cfg.algo).ways.items() if way == tuple(cfg.stages)), None)
+    way = recipe_named(cfg.algo).way_of(cfg)
     begin = EXPERTS if way == FINETUNED else way
     if (way == FINETUNED) != (args.finetune is not None):
         told = "was begun with --finetune: give it again" if way == FINETUNED else "was begun without --finetune"

@@ -36,23 +36,18 @@ class EventsCfg:
     """Factor on the table's ranges of first states."""
     joint_bias: Array | None = None
     """(E, N) rad by which joint encoders read too much."""
-    delay: int = 0
-    """Control steps by which targets reach the joints' controllers late."""
-
-
-class Delay:
-    """The way of targets to the joints' controllers of E environments, which takes some control steps."""
-
-    def __init__(self, steps: int) -> None:
-        self._under_way: list[Tensor | None] = [None] * steps
-
-    def __call__(self, target: Tensor, fresh: Tensor) -> Tensor:
-        """Return (E, N) rad, what arrives when `target` (E, N) is sent. Where `fresh` (E,) an episode begins, and its
-        first target stands for those that were sent before."""
-        xp, again = namespace(target), fresh[:, None]
-        way = [target if sent is None else xp.where(again, target, sent) for sent in (*self._under_way, target)]
-        self._under_way = list(way[1:])
-        return way[0]
+    delay: int | Array = 0
+    """Control steps after which the motors are told what was decided, the same for all environments or (E,)."""
+    torque: float = 0.0
+    """Largest torque that is added to a motor's in a control step, as a share of its limit."""
+    facts: Array | None = None
+    """(E, 5 + 2 N) `Randomization.facts` of the robots; None where they are as their model."""
+    push_every: tuple[float, float] | None = None
+    """Seconds from one push to the next; None for the table's, and so are the other two."""
+    push_linear: tuple[float, float, float] | None = None
+    """Half widths of pushes in m/s."""
+    push_angular: tuple[float, float, float] | None = None
+    """Half widths of pushes in rad/s."""
 
 
 def within(rng: np.random.Generator, half: float | tuple[float, ...], shape: tuple[int, ...]) -> Array:
@@ -60,14 +55,15 @@ def within(rng: np.random.Generator, half: float | tuple[float, ...], shape: tup
     return ((2 * rng.random(shape) - 1) * np.array(half)).astype(np.float32)
 
 
-def pushes(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
-    """Return (E, 3) m/s and (E, 3) rad/s to add to the roots' velocities."""
-    return within(rng, PUSH_LINEAR, (count, 3)), within(rng, PUSH_ANGULAR, (count, 3))
+def pushes(rng: np.random.Generator, count: int, cfg: EventsCfg | None = None) -> tuple[Array, Array]:
+    """Return (E, 3) m/s and (E, 3) rad/s to add to the roots' velocities, by the table unless `cfg` says otherwise."""
+    linear, angular = (cfg and cfg.push_linear) or PUSH_LINEAR, (cfg and cfg.push_angular) or PUSH_ANGULAR
+    return within(rng, linear, (count, 3)), within(rng, angular, (count, 3))
 
 
-def push_waits(rng: np.random.Generator, count: int) -> Array:
-    """Return (E,) s until the next push."""
-    return rng.uniform(*PUSH_EVERY, size=count)
+def push_waits(rng: np.random.Generator, count: int, cfg: EventsCfg | None = None) -> Array:
+    """Return (E,) s until the next push, by the table unless `cfg` says otherwise."""
+    return rng.uniform(*((cfg and cfg.push_every) or PUSH_EVERY), size=count)
 
 
 def perturbed(rng: np.random.Generator, start: State, scale: float, lower: Tensor, upper: Tensor) -> State:

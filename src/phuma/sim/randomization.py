@@ -15,11 +15,41 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
+from phuma.sim.model import simulation_model
 
 GAIN = (0.9, 1.1)
 COM = ((-0.025, 0.025), (-0.05, 0.05), (-0.05, 0.05))  # m
 FRICTION = (0.3, 1.2)
 BIAS = (-0.025, 0.025)  # rad
+
+
+Range = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class RandomizationCfg:
+    """Ranges of all that differs between robots, and of what happens to them; by default those of the paper's table."""
+
+    gain: Range = GAIN
+    """Factors on the P and D gains."""
+    mass: Range | None = None
+    """Factors on the links' masses; None where they are the model's."""
+    com: tuple[Range, Range, Range] = COM
+    """Offset of the root body's centre of mass, m."""
+    friction: Range = FRICTION
+    """Coefficient of friction of all contacts."""
+    bias: Range = BIAS
+    """What joint encoders read too much, rad."""
+    delay: int = 0
+    """Most control steps after which the motors are told what was decided."""
+    torque: float = 0.0
+    """Largest torque that is added to a motor's in a control step, as a share of its limit."""
+    push_every: Range | None = None
+    """Seconds from one push to the next; None for the table's, and so are the other two."""
+    push_linear: tuple[float, float, float] | None = None
+    """Half widths of what a push adds to the root's velocity, m/s."""
+    push_angular: tuple[float, float, float] | None = None
+    """Half widths of what a push adds to the root's angular velocity, rad/s."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +66,45 @@ class Randomization:
     """(E,) coefficient of friction of all contacts"""
     joint_bias: Array
     """(E, N) rad by which encoders read too much; the environment applies it, not the simulator"""
+    mass: Array | None = None
+    """(E, B) factors on the masses of the robot's bodies; None where they are the model's"""
+    delay: int | Array = 0
+    """Control steps, (E,) where they differ, after which the motors are told what was decided; applied by the
+    environment"""
+
+    def facts(self, robot: Robot) -> Array:
+        """Return (E, 5 + 2 N) what no robot can sense of itself, zero where it is as its model: the root's centre of
+        mass, the whole mass and the P and D gains as shares, and friction minus 1, in the order of `FACTS`."""
+        mass = np.zeros(len(self.friction))
+        if self.mass is not None:
+            own = simulation_model(robot, 1).body_mass[1:]
+            mass = self.mass @ own / own.sum() - 1
+        parts = [self.com, mass[:, None], self.friction[:, None] - 1, self.stiffness - 1, self.damping - 1]
+        return np.concatenate(parts, axis=1).astype(np.float32)
 
 
-def draw_randomization(rng: np.random.Generator, environments: int, joints: int) -> Randomization:
-    """Return a random draw of the differences, by the paper's table."""
-    low, high = np.array(COM).T
+FACTS = ("com", "mass", "friction", "stiffness", "damping")
+"""Names of the parts of `Randomization.facts`"""
+
+
+def draw_randomization(
+    rng: np.random.Generator,
+    environments: int,
+    joints: int,
+    cfg: RandomizationCfg = RandomizationCfg(),
+    bodies: int = 0,
+) -> Randomization:
+    """Return a random draw of the differences, by the paper's table unless said otherwise; `bodies` are needed where
+    their masses differ."""
+    low, high = np.array(cfg.com).T
     return Randomization(
-        stiffness=rng.uniform(*GAIN, size=(environments, joints)),
-        damping=rng.uniform(*GAIN, size=(environments, joints)),
+        stiffness=rng.uniform(*cfg.gain, size=(environments, joints)),
+        damping=rng.uniform(*cfg.gain, size=(environments, joints)),
         com=rng.uniform(low, high, size=(environments, 3)),
-        friction=rng.uniform(*FRICTION, size=environments),
-        joint_bias=rng.uniform(*BIAS, size=(environments, joints)).astype(np.float32),
+        friction=rng.uniform(*cfg.friction, size=environments),
+        joint_bias=rng.uniform(*cfg.bias, size=(environments, joints)).astype(np.float32),
+        mass=None if cfg.mass is None else rng.uniform(*cfg.mass, size=(environments, bodies)),
+        delay=rng.integers(cfg.delay + 1, size=environments) if cfg.delay else 0,
     )
 
 
@@ -67,6 +125,13 @@ def randomized_fields(model: mujoco.MjModel, robot: Robot, randomization: Random
     fields["actuator_biasprm"][:, :, 2] = -robot.damping * randomization.damping
     fields["body_ipos"][:, 1] += randomization.com
     fields["geom_friction"][:, :, 0] = randomization.friction[:, None]
+    if randomization.mass is not None:
+        factor = np.concatenate([np.ones((environments, 1)), randomization.mass], axis=1)  # the world comes first
+        fields["body_mass"] = model.body_mass * factor
+        fields["body_inertia"] = model.body_inertia * factor[:, :, None]
+        fields["body_subtreemass"] = fields["body_mass"].copy()
+        for body in range(model.nbody - 1, 0, -1):
+            fields["body_subtreemass"][:, model.body_parentid[body]] += fields["body_subtreemass"][:, body]
     return fields
 
 

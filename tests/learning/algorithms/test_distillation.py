@@ -17,6 +17,7 @@ from phuma.learning.algorithms.distillation import (
     Label,
     annealed_rate,
     imitation_loss,
+    norm_loss,
     trust,
 )
 from phuma.learning.algorithms.memory import Memory
@@ -157,3 +158,9 @@ def test_the_more_motions_the_fewer_steps_of_the_optimizer_down_to_what_any_numb
     assert steps == [96, 48, 32, 16, 16]
     assert DistillationCfg(updates=8).for_motions(1000).updates == 8
     assert PPOCfg().for_motions(9) == PPOCfg()
+
+
+def test_by_norm_the_loss_is_the_weighted_mean_length_of_the_difference():
+    action, label = torch.tensor([[3.0, 4.0], [0.0, 0.0]]), torch.tensor([[0.0, 0.0], [0.0, 1.0]])
+    assert float(norm_loss(action, label, torch.ones(2))) == 3
+    assert float(norm_loss(action, label, torch.tensor([0.5, 0.0]))) == 1.25

@@ -258,3 +258,17 @@ def test_the_critic_comes_to_know_the_returns():
     _, _, first = updated(1)
     _, _, later = updated(20, critic_rate=1e-2, learning_rate=1e-5, desired_kl=0.0)
     assert later["value_loss"] < 0.5 * first["value_loss"]
+
+
+@pytest.mark.parametrize("critic_rate", [None, 5e-4], ids=["as the actor's", "its own"])
+def test_the_critic_s_rate_follows_the_actor_s_where_it_has_none_also_after_a_checkpoint(critic_rate):
+    values = {"desired_kl": 10.0, "learning_rate": 2e-3, "critic_rate": critic_rate}
+    one, seen = bandit(**values)
+    tried(one, seen)
+    one.update(seen)
+    again, _ = bandit(**values)
+    again.restore(one.snapshot())
+    assert one.rate > 2e-3
+    for ppo in (one, again):
+        rates = [group["lr"] for group in ppo.optimizer.param_groups]
+        assert rates == [one.rate, *[one.rate if critic_rate is None else critic_rate] * 2]

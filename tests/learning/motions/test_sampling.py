@@ -159,3 +159,14 @@ def test_a_restored_sampler_goes_on_as_the_first_would_have():
     np.testing.assert_array_equal(own.probabilities(), other.probabilities())
     for name, value in kept.items():
         np.testing.assert_array_equal(taken[name], value, err_msg="a snapshot does not change afterwards")
+
+
+def test_a_share_of_episodes_begins_with_a_motion_and_the_others_as_they_would():
+    own, count = sampler(), 40_000
+    fail(own, own.references.first[2] + 3 * BIN)
+    share = 0.8 * chances(own)
+    np.add.at(share, own.references.first, 0.2 * np.bincount(own.references.clip_of, chances(own)))
+    own.first = 0.2
+    drawn = np.bincount(own.draw(np.arange(count)), minlength=len(own.references))
+    assert share.sum() == pytest.approx(1)
+    assert (np.abs(drawn - count * share) <= 5 * np.sqrt(count * share * (1 - share))).all()

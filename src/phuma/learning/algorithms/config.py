@@ -21,6 +21,8 @@ class AlgorithmCfg:
     name: ClassVar[str]
     settles: ClassVar[bool] = False
     """Whether evaluations that no longer improve mean that nothing more is to be learned"""
+    taught: ClassVar[bool] = False
+    """Whether it learns from a teacher's labels"""
     horizon: int = 16
     """Control steps of each environment between two updates."""
     learning_rate: float = 1e-3
@@ -57,8 +59,8 @@ class PPOCfg(AlgorithmCfg):
     """Passes over the samples of an update."""
     minibatches: int = 3
     """Parts into which the samples of a pass are split."""
-    critic_rate: float = 1e-3
-    """Learning rate of the critic and of the actions' standard deviation."""
+    critic_rate: float | None = 1e-3
+    """Learning rate of the critic and of the actions' standard deviation; None for the actor's, whatever it is."""
     desired_kl: float = 0.03
     """Divergence per update to aim at: the actor's learning rate rises while an update changes the policy by less than
     half of this, and falls once it is more than twice this; 0 for a fixed rate."""
@@ -84,6 +86,7 @@ class DistillationCfg(AlgorithmCfg):
 
     name: ClassVar[str] = "distillation"
     settles: ClassVar[bool] = True
+    taught: ClassVar[bool] = True
     counts: ClassVar[tuple[str, ...]] = ("horizon", "updates", "batch", "memory")
     updates: int = 96
     """Steps of the optimizer between two times of acting, for one motion; for n motions their share 1 / sqrt(n)."""
@@ -95,6 +98,8 @@ class DistillationCfg(AlgorithmCfg):
     """Cost of a deviation from the teacher's way at which its labels count half."""
     average: float = 0.995
     """Share of the averaged weights that a step leaves as it is."""
+    norm: bool = False
+    """Whether the length of the difference to a label is minimised, not its mean square."""
 
     def for_motions(self, motions: int) -> Self:
         """Many motions are visited for longer, and as many steps as one needs would learn them by heart."""
@@ -106,6 +111,7 @@ class FinetuningCfg(PPOCfg):
     """Settings of PPO from a distilled policy."""
 
     name: ClassVar[str] = "finetuning"
+    taught: ClassVar[bool] = True
     learning_rate: float = 1e-4
     desired_kl: float = 0.01
     clip: float = 0.2
@@ -118,5 +124,23 @@ class FinetuningCfg(PPOCfg):
     """Share of the training in which the critic learns alone."""
 
 
-ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, FinetuningCfg)}
+@dataclass(frozen=True)
+class LatentPPOCfg(PPOCfg):
+    """Settings of PPO of a teacher that knows what its student has to guess."""
+
+    name: ClassVar[str] = "latent_ppo"
+    counts: ClassVar[tuple[str, ...]] = (*PPOCfg.counts, "guess_every")
+    regulariser: float = 0.1
+    """Weight of the distance between what is known and what is guessed, once it has risen."""
+    rise: float = 0.1
+    """Share of the training over which it rises."""
+    guess_every: int = 20
+    """Iterations of which the last acts by what is guessed, and learns to guess."""
+    std: tuple[float, float] = (0.2, 1.2)
+    """Bounds of the actions' standard deviation."""
+
+
+ALGORITHMS: dict[str, type[AlgorithmCfg]] = {
+    cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, FinetuningCfg, LatentPPOCfg)
+}
 """Settings by the algorithm's name, as a run's description has it."""

@@ -42,6 +42,11 @@ def imitation_loss(action: Tensor, label: Tensor, weight: Tensor) -> Tensor:
     return (weight[:, None] * (action - label) ** 2).mean()
 
 
+def norm_loss(action: Tensor, label: Tensor, weight: Tensor) -> Tensor:
+    """Return the mean over samples of  w |a - a_teacher|."""
+    return (weight * (action - label).norm(dim=-1)).mean()
+
+
 def trust(cost: Tensor, tolerance: float) -> Tensor:
     """Return (E,) the weight of labels,  1 / (1 + cost / tolerance):  far from its way, a teacher knows less."""
     return 1 / (1 + cost / tolerance)
@@ -67,13 +72,13 @@ class Distillation(Algorithm):
     ) -> None:
         self.net, self.cfg, self.generator, self.teacher = net, cfg, generator, teacher
         self.student = deepcopy(net)
-        self.parameters = list(self.student.actor.parameters())
+        self.parameters = [p for p in self.student.actor.parameters() if p.requires_grad]
         self.optimizer = torch.optim.AdamW(
             self.parameters, lr=cfg.learning_rate, weight_decay=cfg.weight_decay, fused=True
         )
         label = teacher(observation).action
         self.storage = Storage(cfg.horizon, observation, {"label": label.shape[1:], "weight": ()})
-        self.memory = Memory(cfg.memory, observation, {"label": label.shape[1:], "weight": ()})
+        self.memory = Memory(cfg.memory, self._own(observation), {"label": label.shape[1:], "weight": ()})
 
     @torch.no_grad()
     def act(self, observation: Observation) -> Tensor:
@@ -87,7 +92,11 @@ class Distillation(Algorithm):
         label = self._label.action.clamp(-LARGEST, LARGEST)
         weight = trust(self._label.cost, self.cfg.tolerance)
         self.storage.add(observation, label=label, weight=weight)
-        self.memory.add(observation, label=label, weight=weight)
+        self.memory.add(self._own(observation), label=label, weight=weight)
+
+    def _own(self, observation: Observation) -> Observation:
+        """Return what the student observes, without what its teacher alone does."""
+        return {name: observation[name] for name in self.net.actor.observed}
 
     def update(self, observation: Observation) -> dict[str, float]:
         cfg, total, off = self.cfg, 0.0, 0.0
@@ -98,11 +107,11 @@ class Distillation(Algorithm):
         for _ in range(cfg.updates):
             batch = self.memory.draw(cfg.batch, self.generator)
             action = self.student.actor(batch.observation, self.net.features)
-            loss = imitation_loss(action, batch.fields["label"], batch.fields["weight"])
+            loss = (norm_loss if cfg.norm else imitation_loss)(action, batch.fields["label"], batch.fields["weight"])
             guess = self.student.actor.estimation_loss(batch.observation)
             self.descend(loss + guess, cfg.max_grad_norm, self.parameters)
             with torch.no_grad():
-                for mean, own in zip(self.net.actor.parameters(), self.parameters):
+                for mean, own in zip(self.net.actor.parameters(), self.student.actor.parameters()):
                     mean.lerp_(own, 1 - cfg.average)
             total, off = total + loss.item(), off + guess.item()
         weight = float(self.storage["weight"].mean())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
+from phuma.core.rotations import Array
 from phuma.learning.algorithms.algorithm import Algorithm, Outcome
 from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.algorithms.storage import Batch, Storage
@@ -65,7 +67,7 @@ def adapted_rate(rate: float, kl: float, desired: float) -> float:
 
 class PPO(Algorithm):
     """Proximal policy optimisation. The actor's learning rate follows the change of the policy; that of the critic and
-    of the actions' standard deviation stays, as they need no caution."""
+    of the actions' standard deviation stays, as they need no caution, unless they are to have the actor's."""
 
     per_joint: tuple[str, ...] = ("action", "mean")
     numbers: tuple[str, ...] = ("log_likelihood", "reward", "done", "value", "advantage", "target")
@@ -78,8 +80,8 @@ class PPO(Algorithm):
         self.critic = list(net.critic.parameters())
         groups = [
             {"params": self.actor, "lr": cfg.learning_rate},
-            {"params": self.critic, "lr": cfg.critic_rate},
-            {"params": [net.log_std], "lr": cfg.critic_rate, "weight_decay": 0.0},
+            {"params": self.critic, "lr": cfg.critic_rate or cfg.learning_rate},
+            {"params": [net.log_std], "lr": cfg.critic_rate or cfg.learning_rate, "weight_decay": 0.0},
         ]
         self.optimizer = torch.optim.AdamW(groups, weight_decay=cfg.weight_decay, fused=True)
         joints, numbers = (len(net.log_std),), dict.fromkeys(self.numbers, ())
@@ -117,7 +119,7 @@ class PPO(Algorithm):
             kl = divergence(mean.detach(), log_std.detach(), own["mean"], old_log_std).item()
             kl = average(kl, mean.device)
             if cfg.desired_kl:
-                self.optimizer.param_groups[0]["lr"] = adapted_rate(self.rate, kl, cfg.desired_kl)
+                self._set_rate(adapted_rate(self.rate, kl, cfg.desired_kl))
             ratio = (log_likelihood(own["action"], mean, log_std) - own["log_likelihood"]).exp()
             surrogate = policy_loss(ratio, own["advantage"], cfg.clip)
             error = ((self.net.value(batch.observation) - own["target"]) ** 2).mean()
@@ -129,6 +131,15 @@ class PPO(Algorithm):
             batches += 1
         means = {name: value / batches for name, value in sums.items()}
         return means | {"learning_rate": self.rate, "action_std": self.net.log_std.detach().exp().mean().item()}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        super().restore(arrays)
+        self._set_rate(self.rate)
+
+    def _set_rate(self, rate: float) -> None:
+        """Set the actor's learning rate and, where they follow it, the others."""
+        for group in self.optimizer.param_groups[: 1 if self.cfg.critic_rate else None]:
+            group["lr"] = rate
 
     def actor_loss(self, loss: Tensor, mean: Tensor, batch: Batch) -> Tensor:
         """Return what the actor minimises, from PPO's own loss and its mean actions on a batch."""

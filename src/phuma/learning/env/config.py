@@ -31,12 +31,16 @@ class EnvironmentCfg:
     paper's table of randomization."""
     mirror: bool = False
     """Whether the mirror image of every motion is learned from too, where the robot is symmetric."""
+    first: float = 0.0
+    """Share of episodes that begin at the first frame of a motion; the others begin anywhere."""
     start: float = 0.0
     """Factor on the table's ranges of first states, where environments are not randomized."""
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
+        if not 0 <= self.first <= 1:
+            raise ConfigError(f"first is {self.first}; a share from 0 to 1 is needed")
         for name in ("environments", "substeps", "history"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")

@@ -9,7 +9,8 @@ import numpy as np
 
 from phuma.core.rotations import Array, conjugate, heading, multiply
 from phuma.core.tensors import Tensor, like
-from phuma.learning.env.terms.anchoring import anchored
+from phuma.learning.env.points import Moved, Points, moved, points_of
+from phuma.learning.env.terms.anchoring import about_root, anchored
 from phuma.robots.robot import Robot
 from phuma.sim.model import end_bodies
 from phuma.sim.state import State
@@ -36,6 +37,18 @@ class Constants:
     """(N,) rad, soft lower joint limits."""
     upper: Tensor
     """(N,) rad, soft upper joint limits."""
+    stiffness: Tensor = None
+    """(N,) N m/rad of the joints' controllers."""
+    damping: Tensor = None
+    """(N,) N m s/rad of the joints' controllers."""
+    torque_limit: Tensor = None
+    """(N,) N m"""
+    middle: Tensor = None
+    """(N,) rad, the middle of each joint's range."""
+    reach: Tensor = None
+    """(N,) rad from there to its limits."""
+    points: Points | None = None
+    """Points by which a robot is tracked beside its bodies."""
 
 
 def constants_of(robot: Robot, example: Tensor) -> Constants:
@@ -52,6 +65,12 @@ def constants_of(robot: Robot, example: Tensor) -> Constants:
         action_scale=to(action_scale(robot).astype(np.float32)),
         lower=to((middle - half).astype(np.float32)),
         upper=to((middle + half).astype(np.float32)),
+        stiffness=to(robot.stiffness.astype(np.float32)),
+        damping=to(robot.damping.astype(np.float32)),
+        torque_limit=to(robot.torque_limit.astype(np.float32)),
+        middle=to(middle.astype(np.float32)),
+        reach=to((half / SOFT_LIMIT).astype(np.float32)),
+        points=points_of(robot, example),
     )
 
 
@@ -79,11 +98,35 @@ class Context:
     """The reference at the frame of the state; known to observations alone."""
     joint_bias: Tensor | None = None
     """(E, N) rad by which joint encoders read too much; None where they are exact."""
+    target: Tensor | None = None
+    """(E, N) rad, what the joints' controllers aimed at; known to rewards alone."""
+    before: State | None = None
+    """The state a control step ago; known to rewards alone."""
+    facts: Tensor | None = None
+    """(E, 5 + 2 N) `sim.randomization.FACTS`; None where robots are as their model; known to observations alone."""
 
     @cached_property
     def anchored(self) -> tuple[Tensor, Tensor]:
         """Return (E, K, 3) m and (E, K, 4) wxyz: the reference's key bodies moved to where the robot stands."""
         return anchored(self.state, self.reference, self.constants.anchor)
+
+    @cached_property
+    def points(self) -> Moved:
+        """Return where the robot's points are and how they move."""
+        assert self.constants.points is not None
+        return moved(self.constants.points, self.state)
+
+    @cached_property
+    def reference_points(self) -> Moved:
+        """Return where the reference's points are and how they move."""
+        assert self.constants.points is not None
+        return moved(self.constants.points, self.reference)
+
+    @cached_property
+    def points_about_root(self) -> tuple[Tensor, Tensor]:
+        """Return (E, P, 3) m and (E, P, 4) wxyz: the reference's points moved to where the robot's root is."""
+        points = self.reference_points
+        return about_root(self.state, self.reference, points.pos, points.quat)
 
     @cached_property
     def anchor_rotation(self) -> Tensor:

@@ -30,6 +30,8 @@ def punished(library: MotionLibrary, task: Task) -> list[str]:
 def following_reward(state: State, task: Task, robot: Robot) -> Array:
     """Return (F,) the reward of a control step that ends in the reference's own state, without action or contact."""
     still, quiet = np.zeros_like(state.joint_pos), np.zeros((len(state), len(quiet_bodies(robot))), dtype=np.float32)
-    context = Context(constants_of(robot, state.root_pos), state, state, still, still, quiet)
+    context = Context(
+        constants_of(robot, state.root_pos), state, state, still, still, quiet, target=state.joint_pos, before=state
+    )
     rewards = [term.weight * np.asarray(term.value(context)) for term in task.rewards]
     return np.sum(rewards, axis=0) / CONTROL_RATE

@@ -46,6 +46,8 @@ class ObservationTerm:
     """Function to (E, size) what a perfect sensor reads, or what is known of the reference."""
     noise: float = 0.0
     """Standard deviation of a reading, in its unit, by the paper's table."""
+    uniform: bool = False
+    """Whether noise is uniform and `noise` its half width."""
     bias: Callable[[Context], Tensor | None] = lambda context: None
     """Function to (E, size) by which sensors read too much; None where they are exact."""
     relative_to: Callable[[Context], Tensor] | None = None
@@ -61,8 +63,12 @@ class ObservationTerm:
         if bias is not None:
             reading = reading + bias
         if noise and self.noise:
-            drawn = (self.noise * noise) * rng.standard_normal(tuple(reading.shape), dtype=np.float32)
-            reading = reading + like(reading, drawn)
+            shape = tuple(reading.shape)
+            if self.uniform:
+                drawn = 2 * rng.random(shape, dtype=np.float32) - 1
+            else:
+                drawn = rng.standard_normal(shape, dtype=np.float32)
+            reading = reading + like(reading, (self.noise * noise) * drawn)
         return reading
 
     def relative(self, context: Context, reading: Tensor) -> Tensor:
@@ -84,6 +90,8 @@ class ComingFrames:
 
     @property
     def about(self) -> str:
+        if self.frames == 1:
+            return "the coming frame of the reference"
         return (
             f"{self.frames} frames of the reference, evenly over the {self.steps} control steps that begin with the "
             "coming frame; the last frame is held past the end"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from phuma.core.tensors import Tensor
 from phuma.learning.env.context import Context
 from phuma.learning.env.observation import ObservationGroup
+from phuma.sim.randomization import RandomizationCfg
 
 Termination = Callable[[Context], Tensor]
 """Function to (E,) bool: whether an episode has failed."""
@@ -40,6 +41,8 @@ class Task:
     terminations: tuple[Termination, ...] = ()
     base: str = "feedforward"
     """Name of what an action is added to; one of `motions.feedforward.BASES`."""
+    randomization: RandomizationCfg = RandomizationCfg()  # noqa: RUF009 (it is frozen)
+    """Ranges of what differs between robots and happens to them, where environments are randomized."""
     estimated: tuple[ObservationGroup, ...] = ()
     """Groups that no sensor reads and that the policy's network estimates from what it observed in the past."""
 

@@ -15,6 +15,7 @@ from phuma.learning.env.task import Task
 from phuma.learning.motions.references import References
 from phuma.robots.robot import Robot
 from phuma.sim import events
+from phuma.sim.actuation import Actuation
 from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
@@ -59,11 +60,13 @@ class TrackingEnv:
     ) -> None:
         self.robot, self.simulation, self.task, self.rng, self.cfg = robot, simulation, task, rng, cfg
         self.longest = longest
-        self._example = simulation.state().root_pos
+        self.state: State = simulation.state()
+        self._example = self.state.root_pos
         self.constants = constants_of(robot, self._example)
         self._zero = self._to(np.zeros(simulation.num_envs, dtype=np.float32))
         self.joint_bias = None if cfg.joint_bias is None else self._to(cfg.joint_bias)
-        self._delay = events.Delay(cfg.delay)
+        self.facts = None if cfg.facts is None else self._to(cfg.facts)
+        self._actuation = Actuation(robot, cfg, rng)
         self._observer, self._histories = Observer(task.sensed, rng, cfg.noise), Histories(task.sensed)
         self.use(references, draw, on_step)
 
@@ -75,7 +78,7 @@ class TrackingEnv:
         count = self.simulation.num_envs
         self.frame = np.zeros(count, dtype=int)
         self.age = np.zeros(count, dtype=int)
-        self.wait = events.push_waits(self.rng, count)
+        self.wait = events.push_waits(self.rng, count, self.cfg)
         self.action = self._to(np.zeros((count, self.robot.n_joints), dtype=np.float32))
         self._begin(np.arange(count))
         if self._histories.lengths:
@@ -93,13 +96,15 @@ class TrackingEnv:
         self._histories.advance()
         coming = self.frame + 1
         target = self.references.base[coming] + self.constants.action_scale * action
-        target = self._delay(target, self._to(self.age == 0))
-        self.simulation.step(target if self.joint_bias is None else target - self.joint_bias)
+        told = self._actuation(target, self.age == 0)
+        self.simulation.step(told if self.joint_bias is None else told - self.joint_bias)
         self.frame, self.age = coming, self.age + 1
+        before = self.state
         self.state = self.simulation.state()
         context = Context(
-            self.constants, self.references.state[coming], self.state, action, self.action, self.simulation.touching()
-        )
+            self.constants, self.references.state[coming], self.state, action, self.action, self.simulation.touching(),
+            target=told, before=before,
+        )  # fmt: skip
         terms = [(term, term.value(context)) for term in self.task.rewards]
         reward = sum((term.weight * value for term, value in terms), self._zero) / CONTROL_RATE
         terminated = self.simulation.diverged()
@@ -123,6 +128,8 @@ class TrackingEnv:
     def snapshot(self) -> dict[str, Array]:
         """Return the state of every environment and its episode."""
         tensors = {"qpos": self.simulation.qpos, "qvel": self.simulation.qvel, "action": self.action}
+        if self._actuation.waiting is not None:
+            tensors["waiting"] = self._actuation.waiting
         own = {"frame": self.frame, "age": self.age, "wait": self.wait}
         seen = {f"seen.{name}": value for name, value in self._histories.seen.items()}
         return {name: to_numpy(value).copy() for name, value in (own | tensors | seen).items()}
@@ -132,6 +139,7 @@ class TrackingEnv:
         self.frame, self.age, self.wait = (arrays[name].copy() for name in ("frame", "age", "wait"))
         self.action, qpos, qvel = (self._to(arrays[name].copy()) for name in ("action", "qpos", "qvel"))
         self._histories.seen = {name: self._to(arrays[f"seen.{name}"].copy()) for name in self._histories.lengths}
+        self._actuation.waiting = self._to(arrays["waiting"].copy()) if "waiting" in arrays else None
         self.simulation.restore(qpos, qvel)
         self.state = self.simulation.state()
 
@@ -142,7 +150,7 @@ class TrackingEnv:
         if self.cfg.start:
             start = events.perturbed(self.rng, start, self.cfg.start, self.constants.lower, self.constants.upper)
         self.simulation.reset(rows, start)
-        self.wait[rows] = events.push_waits(self.rng, len(rows))
+        self.wait[rows] = events.push_waits(self.rng, len(rows), self.cfg)
         again = self._to(np.isin(np.arange(len(self.frame)), rows))[:, None]
         xp = namespace(self.action)
         self.action = xp.where(again, xp.zeros_like(self.action), self.action)
@@ -157,9 +165,9 @@ class TrackingEnv:
         self.wait -= 1 / CONTROL_RATE
         due = self.wait <= 0
         if due.any():
-            linear, angular = events.pushes(self.rng, len(due))
+            linear, angular = events.pushes(self.rng, len(due), self.cfg)
             self.simulation.push(*(self._to(x * due[:, None].astype(np.float32)) for x in (linear, angular)))
-            self.wait[due] = events.push_waits(self.rng, int(due.sum()))
+            self.wait[due] = events.push_waits(self.rng, int(due.sum()), self.cfg)
 
     def _observe(self, rows: Array, state: State) -> Observation:
         now, references = self.frame[rows], self.references
@@ -167,6 +175,7 @@ class TrackingEnv:
         context = Context(
             self.constants, references.state[coming], state, self.action[rows], now=references.state[now],
             joint_bias=None if self.joint_bias is None else self.joint_bias[rows],
+            facts=None if self.facts is None else self.facts[rows],
         )  # fmt: skip
         out = self._histories.joined(self._observer(context), rows, self.age[rows] == 0)
         for group in self.task.coming:

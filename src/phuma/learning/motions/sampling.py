@@ -23,10 +23,11 @@ PRIOR = 1.0
 
 
 class Sampler:
-    """A sampler of first frames that learns from what failed where."""
+    """A sampler of first frames that learns from what failed where. A share `first` of episodes begins at the first
+    frame of the motion that was drawn."""
 
-    def __init__(self, references: References, rng: np.random.Generator) -> None:
-        self.references, self.rng = references, rng
+    def __init__(self, references: References, rng: np.random.Generator, first: float = 0.0) -> None:
+        self.references, self.rng, self.first = references, rng, first
         lengths = references.last - references.first + 1
         bins = np.maximum(lengths // BIN, 1)
         start = np.concatenate([[0], np.cumsum(bins)[:-1]])
@@ -43,7 +44,11 @@ class Sampler:
         count = len(rows)
         chosen = self.rng.choice(len(self.bin_first), size=count, p=self.probabilities())
         first, end = self.bin_first[chosen], self.bin_end[chosen] - self.ends_clip[chosen]
-        return first + np.floor(self.rng.random(count) * np.maximum(end - first, 1)).astype(int)
+        frames = first + np.floor(self.rng.random(count) * np.maximum(end - first, 1)).astype(int)
+        if not self.first:
+            return frames
+        begins = self.references.first[self.references.clip_of[frames]]
+        return np.where(self.rng.random(count) < self.first, begins, frames)
 
     def record(self, frames: Array, failed: Array) -> None:
         """Record a control step that reached these frames; `failed` is a bool per frame."""

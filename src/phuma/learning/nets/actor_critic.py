@@ -8,18 +8,27 @@ import torch
 from torch import Tensor, nn
 
 from phuma.learning.env.observation import Observation, ObservationGroup
-from phuma.learning.nets.config import MLPCfg
+from phuma.learning.nets.config import ConvCfg, MLPCfg
+from phuma.learning.nets.conv_encoder import ConvEncoder
 from phuma.learning.nets.mlp import mlp
-from phuma.learning.nets.motion_encoder import MotionEncoder
+from phuma.learning.nets.motion_encoder import FrameEncoder, MotionEncoder
 from phuma.learning.nets.normalizer import Normalizer
 from phuma.robots.robot import Robot
 
 
+def motion_encoder(frames: int, width: int, cfg: MLPCfg) -> FrameEncoder:
+    """Return the encoder of coming frames that the settings ask for."""
+    if isinstance(cfg, ConvCfg):
+        return ConvEncoder(frames, width, cfg.future_encoder)
+    return MotionEncoder(frames, width, *cfg.encoder)
+
+
 class GroupNet(nn.Module):
-    """A network over groups of an observation: normalized and joined, with encoded coming frames, through layers.
+    """A network over groups of an observation: normalized and joined, with encoded coming frames, through layers. A
+    single coming frame is not encoded.
 
     Groups that have a history are what `estimated` groups, which no sensor reads, are estimated from; the layers are
-    given the estimates instead of them."""
+    given the estimates instead of them. `more` is the number of inputs that a subclass adds."""
 
     def __init__(
         self,
@@ -28,39 +37,55 @@ class GroupNet(nn.Module):
         cfg: MLPCfg,
         outputs: int,
         estimated: Sequence[ObservationGroup] = (),
+        more: int = 0,
     ) -> None:
         super().__init__()
         plain = [group for group in groups if group.coming is None]
+        single = [group for group in groups if group.coming is not None and group.coming.frames == 1]
         present = [group for group in plain if group.history == 1]
         past = [group for group in plain if group.history > 1]
         assert bool(past) == bool(estimated), "a history and what is estimated from it come together"
-        self.groups, self.past = (tuple(group.name for group in some) for some in (present, past))
+        self.groups, self.past, self.single = (tuple(group.name for group in some) for some in (present, past, single))
         self.estimated = tuple(group.name for group in estimated)
-        self.normalizers = nn.ModuleDict({group.name: Normalizer(group.width(robot)) for group in (*plain, *estimated)})
+        self.normalizers = nn.ModuleDict(
+            {group.name: Normalizer(group.width(robot)) for group in (*plain, *single, *estimated)}
+        )
         numbers = sum(group.width(robot) for group in estimated)
         if past:
             remembered = sum(group.history * group.width(robot) for group in past)
             self.estimator = mlp([remembered, *cfg.estimator, numbers])
         self.encoders = nn.ModuleDict(
             {
-                group.name: MotionEncoder(group.coming.frames, group.width(robot), *cfg.encoder)
+                group.name: motion_encoder(group.coming.frames, group.width(robot), cfg)
                 for group in groups
-                if group.coming is not None
+                if group.coming is not None and group not in single
             }
         )
-        inputs = sum(group.width(robot) for group in present) + numbers + len(self.encoders) * cfg.encoder[1]
-        self.layers = mlp([inputs, *cfg.hidden, outputs])
+        inputs = sum(group.width(robot) for group in (*present, *single)) + len(self.encoders) * cfg.encoder[1]
+        self.layers = mlp([inputs + numbers + more, *cfg.hidden, outputs], cfg.norm)
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
         """Return (E, outputs). Where `features` are given, the observation's coming frames are rows of them."""
+        return self.layers(torch.cat(self.inputs(observation, features), -1))
+
+    def inputs(self, observation: Observation, features: Mapping[str, Tensor] | None) -> list[Tensor]:
+        """Return what the layers are given, in parts."""
         parts = [self.normalizers[name](observation[name]) for name in self.groups]
         if self.past:
             parts.append(self.estimate(observation).detach())
+        for name in self.single:
+            frame = observation[name][:, 0]
+            parts.append(self.normalizers[name](frame if features is None else features[name][frame]))
         for name, encoder in self.encoders.items():
-            assert isinstance(encoder, MotionEncoder)
+            assert isinstance(encoder, FrameEncoder)
             given = observation[name]
             parts.append(encoder(given) if features is None else encoder.shared(features[name], given))
-        return self.layers(torch.cat(parts, -1))
+        return parts
+
+    @property
+    def observed(self) -> tuple[str, ...]:
+        """Return the names of all groups that it needs, to act and to learn."""
+        return (*self.groups, *self.past, *self.single, *self.estimated, *self.encoders)
 
     def estimate(self, observation: Observation) -> Tensor:
         """Return (E, numbers) what no sensor reads, estimated from the past, normalized as all inputs are."""
@@ -85,8 +110,12 @@ class GroupNet(nn.Module):
     def see_features(self, features: Mapping[str, Tensor]) -> None:
         """Update the encoders' normalizers with frames of the reference."""
         for name, encoder in self.encoders.items():
-            assert isinstance(encoder, MotionEncoder)
+            assert isinstance(encoder, FrameEncoder)
             encoder.normalizer.update(features[name])
+        for name in self.single:
+            normalizer = self.normalizers[name]
+            assert isinstance(normalizer, Normalizer)
+            normalizer.update(features[name])
 
 
 class Actor(nn.Module):
@@ -119,6 +148,13 @@ class Actor(nn.Module):
         """Update the normalizers with observations."""
         for net in self.nets:
             net.see(observation)
+
+    def label(self, observation: Observation, features: Mapping[str, Tensor]) -> Tensor:
+        """Return (E, N) what a student is to do."""
+        return self.actor(observation, features)
+
+    def learn_from(self, teacher: Actor) -> None:
+        """Take over what a student has of its teacher: nothing, unless a subclass does."""
 
 
 class ActorCritic(Actor):

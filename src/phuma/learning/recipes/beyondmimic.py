@@ -16,7 +16,7 @@ from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import observations as obs
 from phuma.learning.env.terms import rewards, terminations
-from phuma.learning.nets.config import MLPCfg, NetworkCfg
+from phuma.learning.nets.config import ConvCfg, MLPCfg, NetworkCfg
 from phuma.learning.recipes.recipe import CPU, DEPLOY, EXPERTS, FINETUNED, PAPER, SCRATCH, Recipe, Stage, StageCfg
 from phuma.robots.robot import Robot
 
@@ -144,6 +144,8 @@ ON_CPU = {
     ),
     STAGE: StageCfg(EnvironmentCfg(), MLPCfg(), PPOCfg()),
 }
+AS_PUBLISHED = EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True, first=0.2)
+"""The environments of the paper's run"""
 RECIPE = Recipe(
     name="beyondmimic",
     about="an MLP that observes itself, the reference and 1.9 s to come; distilled from experts, or PPO, or both",
@@ -157,24 +159,23 @@ RECIPE = Recipe(
         CPU: ON_CPU,
         PAPER: {
             DISTILLED: StageCfg(
-                EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
-                MLPCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
+                AS_PUBLISHED,
+                ConvCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
                 DistillationCfg(horizon=24, batch=8192, memory=2_000_000),
             ),
             FINETUNED: StageCfg(
-                EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
-                MLPCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=0.1),
+                AS_PUBLISHED,
+                ConvCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=0.1),
                 FinetuningCfg(horizon=24, minibatches=4),
             ),
             STAGE: StageCfg(
-                EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True),
-                MLPCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
+                AS_PUBLISHED,
+                ConvCfg(hidden=(768, 512, 256), encoder=(60, 128), init_std=1.0),
                 PPOCfg(
                     horizon=24,
                     learning_rate=1e-5,
-                    critic_rate=1e-5,
-                    desired_kl=0.0,
-                    weight_decay=0.01,
+                    critic_rate=None,
+                    desired_kl=0.01,
                     epochs=8,
                     minibatches=4,
                     clip=0.2,

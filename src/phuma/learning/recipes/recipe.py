@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -109,6 +109,8 @@ class Recipe:
     """Settings of every stage, by the preset's name."""
     beginnings: Mapping[str, tuple[str, ...]] | None = None
     """Names of the stages of a run in their order, by what it begins from; None for all of them, from scratch"""
+    otherwise: Mapping[str, Mapping[str, Mapping[str, StageCfg]]] = field(default_factory=dict)
+    """Settings of stages that are not as in the presets, by what a run begins from and the preset's name"""
 
     def __post_init__(self) -> None:
         assert all(tuple(preset) == tuple(self.stages) for preset in self.presets.values())
@@ -127,7 +129,21 @@ class Recipe:
         begin = begin or next(iter(self.ways))
         if begin not in self.ways:
             raise ConfigError(f"{self.name} does not begin from {begin!r}; it does from: {', '.join(self.ways)}")
-        return RunCfg(self.name, {stage: self.presets[preset][stage] for stage in self.ways[begin]}, seed)
+        own = {**self.presets[preset], **self.otherwise.get(begin, {}).get(preset, {})}
+        return RunCfg(self.name, {stage: own[stage] for stage in self.ways[begin]}, seed)
+
+    def way_of(self, cfg: RunCfg) -> str | None:
+        """Return what a run of these settings began from: its stages learn by these algorithms then."""
+        kinds = {stage: type(own.algorithm) for stage, own in cfg.stages.items()}
+        for begin in self.ways:
+            stages = self.settings(begin=begin).stages
+            if tuple(stages) == tuple(kinds) and all(type(stages[s].algorithm) is kinds[s] for s in stages):
+                return begin
+        return None
+
+    def taught_by(self, stage: str, cfg: StageCfg) -> str | None:
+        """Return whose labels a stage of these settings learns from: an earlier stage, EXPERTS, or nobody."""
+        return self.stages[stage].teacher if cfg.algorithm.taught else None
 
     def task(self, stage: str, cfg: EnvironmentCfg) -> Task:
         """Return the task of a stage, with the groups that its teacher observes."""

@@ -27,12 +27,13 @@ from phuma.learning.nets.actor_critic import Actor
 from phuma.learning.nets.weights import all_finite, load_weights, weights_of
 from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.random_state import restore_rng, rng_state
+from phuma.robots.robot import Robot
 from phuma.runtime.distributed import averages, number, own_threads, processes
 from phuma.sim.coordinates import Coordinates
 from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
-from phuma.sim.randomization import Randomization, draw_randomization
+from phuma.sim.randomization import Randomization, RandomizationCfg, draw_randomization
 
 MOST_FRAMES = 200_000
 """Most frames of motions that are learned from at a time: an hour, 300 MB."""
@@ -73,20 +74,25 @@ class StageRunner:
         randomization = None
         if self.cfg.environment.randomize:
             environments = self.cfg.environment.environments
-            randomization = draw_randomization(self.rng, environments, library.robot.n_joints)
+            randomization = draw_randomization(
+                self.rng, environments, library.robot.n_joints, self.task.randomization, library.robot.n_bodies
+            )
         self.simulation = make_simulation(library, self.cfg.environment, device, threads, randomization)
         self._clips = np.arange(0)
-        self.expert_taught = recipe.stages[stage].teacher == EXPERTS
+        self.expert_taught = recipe.taught_by(stage, self.cfg) == EXPERTS
         references, self.sampler = self._chosen()
         self.env = TrackingEnv(
             library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng,
-            training_events(randomization, self.cfg.environment.start), self.sampler.record,
+            training_events(randomization, self.cfg.environment.start, self.task.randomization, library.robot),
+            self.sampler.record,
         )  # fmt: skip
         self.observation = self._tensors(self.env.observe())
         own = recipe.stages[stage]
         self.net = own.network(self.task, library.robot, self.cfg.network).to(device)
         if begin is not None:
             self.net.actor.load_state_dict(begin.actor.state_dict())
+        if teacher is not None:
+            self.net.learn_from(teacher)
         self.net.use(self._features())
         self.teacher = teacher
         labels = self._expert_labels if self.experts else self._labels if teacher else None
@@ -178,9 +184,9 @@ class StageRunner:
             order = np.arange(len(lengths)) if lengths.sum() <= MOST_FRAMES else self.rng.permutation(len(lengths))
             clips = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(lengths[order]), MOST_FRAMES, "right")))])
         self._clips = clips
-        references = expand(self.library, clips, self.task, both=self.expert_taught)
+        references = expand(self.library, clips, self.task, both=self.cfg.algorithm.taught)
         self.experts = Experts(self.library, references) if self.expert_taught else None
-        return references, Sampler(references, self.rng)
+        return references, Sampler(references, self.rng, self.cfg.environment.first)
 
     def _seed_apart(self, iterations: int) -> None:
         """Draw other random numbers than the other processes from now on, after so many iterations."""
@@ -198,7 +204,7 @@ class StageRunner:
     def _labels(self, observation: Observation) -> Label:
         """Return what the teacher would do."""
         assert self.teacher is not None
-        action = self.teacher.actor(observation, self.net.features)
+        action = self.teacher.label(observation, self.net.features)
         return Label(action, torch.zeros(len(action), device=action.device))
 
     def _expert_labels(self, observation: Observation) -> Label:
@@ -242,9 +248,15 @@ def make_simulation(
     return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device=device, randomization=randomization)
 
 
-def training_events(randomization: Randomization | None, start: float = 0.0) -> EventsCfg:
-    """Return the paper's table of randomization in full where environments are randomized; where they are not, nothing
-    of it but first states off by `start` times the table's ranges."""
+def training_events(
+    randomization: Randomization | None, start: float, cfg: RandomizationCfg, robot: Robot
+) -> EventsCfg:
+    """Return the task's table of randomization in full where environments are randomized; where they are not, nothing
+    of it but first states off by `start` times the paper's ranges."""
     if randomization is None:
         return EventsCfg(start=start)
-    return EventsCfg(noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias)
+    return EventsCfg(
+        noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias, delay=randomization.delay,
+        torque=cfg.torque, facts=randomization.facts(robot), push_every=cfg.push_every, push_linear=cfg.push_linear,
+        push_angular=cfg.push_angular,
+    )  # fmt: skip

@@ -73,10 +73,7 @@ class LatentPPO(PPO):
         cfg, total, batches = self.cfg, 0.0, 0
         for batch in self.storage.batches(cfg.epochs, cfg.minibatches, self.generator):
             loss = self.net.actor.guess_loss(batch.observation)
-            self.optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.actor, cfg.max_grad_norm)
-            self.optimizer.step()
+            self.descend(loss, cfg.max_grad_norm, self.actor)
             total, batches = total + loss.item(), batches + 1
         return {"guess_loss": total / batches, "learning_rate": self.rate}
 

@@ -181,7 +181,8 @@ def try_out(
     if start is None:
         start = START if episodes > 1 else 0.0
     events = EventsCfg(noise=noise, pushes=pushes, start=start)
-    simulation = partial(MujocoSimulation, library.robot, substeps=physics_steps(policy.info, physics_dt))
+    robot = policy.info.task.tracked(library.robot)
+    simulation = partial(MujocoSimulation, robot, substeps=physics_steps(policy.info, physics_dt))
     return roll_out(policy, library, simulation, episodes, events, seed)
 
 

@@ -88,6 +88,21 @@ class DistillationCfg(AlgorithmCfg):
 
 
 @dataclass(frozen=True)
+class VariationalCfg(DistillationCfg):
+    """Settings of imitation by a policy with a latent."""
+
+    name: ClassVar[str] = "variational"
+    kl_first: float = 1e-4
+    """Weight of the divergence of posterior and prior at first."""
+    kl_last: float = 1e-2
+    """Its weight in the end."""
+    kl_from: float = 0.3
+    """Share of the training after which it rises."""
+    kl_until: float = 0.6
+    """Share of the training after which it stays."""
+
+
+@dataclass(frozen=True)
 class FinetuningCfg(PPOCfg):
     """Settings of PPO from a distilled policy."""
 
@@ -104,5 +119,5 @@ class FinetuningCfg(PPOCfg):
     """Share of the training in which the critic learns alone."""
 
 
-ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, FinetuningCfg)}
+ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, VariationalCfg, FinetuningCfg)}
 """Settings by the algorithm's name, as a run's description has it."""

@@ -14,7 +14,7 @@ from phuma.core.rotations import Array
 from phuma.learning.algorithms.algorithm import Algorithm, Outcome, below
 from phuma.learning.algorithms.config import DistillationCfg
 from phuma.learning.algorithms.memory import Memory
-from phuma.learning.algorithms.storage import Storage
+from phuma.learning.algorithms.storage import Batch, Storage
 from phuma.learning.env.observation import Observation
 from phuma.learning.nets.actor_critic import Actor
 
@@ -73,43 +73,58 @@ class Distillation(Algorithm):
         )
         label = teacher(observation).action
         self.storage = Storage(cfg.horizon, observation, {"label": label.shape[1:], "weight": ()})
-        self.memory = Memory(cfg.memory, observation, {"label": label.shape[1:], "weight": ()})
+        self.inputs = self.student.actor.inputs
+        self.memory = Memory(cfg.memory, self._own(observation), {"label": label.shape[1:], "weight": ()})
 
     @torch.no_grad()
     def act(self, observation: Observation) -> Tensor:
         if self.storage.filled == self.cfg.horizon:
             self.storage.begin()
         self._label = self.teacher(observation)
+        return self.explored(observation)
+
+    def explored(self, observation: Observation) -> Tensor:
+        """Return (E, N) the actions by which the student finds states to be labelled."""
         return self.student.actor(observation, self.net.features)
+
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """Return what is minimised, by names: the sum of all."""
+        action = self.student.actor(batch.observation, self.net.features)
+        return {
+            "imitation_loss": imitation_loss(action, batch.fields["label"], batch.fields["weight"]),
+            "estimation_loss": self.student.actor.estimation_loss(batch.observation),
+        }
+
+    def _own(self, observation: Observation) -> Observation:
+        """Return the groups that the student is given or learns from."""
+        return {name: observation[name] for name in self.inputs}
 
     @torch.no_grad()
     def record(self, observation: Observation, action: Tensor, outcome: Outcome) -> None:
         label = self._label.action.clamp(-LARGEST, LARGEST)
         weight = trust(self._label.cost, self.cfg.tolerance)
         self.storage.add(observation, label=label, weight=weight)
-        self.memory.add(observation, label=label, weight=weight)
+        self.memory.add(self._own(observation), label=label, weight=weight)
 
     def update(self, observation: Observation) -> dict[str, float]:
-        cfg, total, off = self.cfg, 0.0, 0.0
+        cfg, means = self.cfg, dict[str, float]()
         with torch.no_grad():
             for mine, theirs in zip(self.student.buffers(), self.net.buffers()):
                 mine.copy_(theirs)
         self.optimizer.param_groups[0]["lr"] = annealed_rate(cfg.learning_rate, self.progress)
         for _ in range(cfg.updates):
             batch = self.memory.draw(cfg.batch, self.generator)
-            action = self.student.actor(batch.observation, self.net.features)
-            loss = imitation_loss(action, batch.fields["label"], batch.fields["weight"])
-            guess = self.student.actor.estimation_loss(batch.observation)
+            losses = self.losses(batch)
             self.optimizer.zero_grad()
-            (loss + guess).backward()
+            sum(losses.values(), torch.zeros(())).backward()
             torch.nn.utils.clip_grad_norm_(self.parameters, cfg.max_grad_norm)
             self.optimizer.step()
             with torch.no_grad():
                 for mean, own in zip(self.net.actor.parameters(), self.parameters):
                     mean.lerp_(own, 1 - cfg.average)
-            total, off = total + loss.item(), off + guess.item()
+            for name, value in losses.items():
+                means[name] = means.get(name, 0.0) + value.item() / cfg.updates
         weight = float(self.storage["weight"].mean())
-        means = {"imitation_loss": total / cfg.updates, "estimation_loss": off / cfg.updates}
         return means | {"trust": weight, "learning_rate": self.rate}
 
     def forget(self) -> None:

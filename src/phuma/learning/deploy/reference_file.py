@@ -3,6 +3,7 @@ docs/formats/policy.md is the specification."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ def save_reference(path: str | Path, library: MotionLibrary, number: int, info: 
     """Write one of the library's motions for this policy, whole or not at all."""
     info.check(library.robot)
     task = info.task
+    library = replace(library, robot=task.tracked(library.robot))
     references = expand(library, [number], task)
     state, frames = references.state, np.arange(len(references))
     anchor = library.robot.key_bodies.index(library.robot.anchor_body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -15,7 +16,35 @@ from phuma.learning.nets.normalizer import Normalizer
 from phuma.robots.robot import Robot
 
 
-class GroupNet(nn.Module):
+class Net(nn.Module, ABC):
+    """What a policy or a critic is made of: a network over groups of an observation."""
+
+    layers: nn.Sequential
+    """Its last layers"""
+
+    @abstractmethod
+    def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
+        """Return (E, outputs). Where `features` are given, the observation's coming frames are rows of them."""
+
+    @property
+    @abstractmethod
+    def inputs(self) -> tuple[str, ...]:
+        """Return the names of the groups that the network is given or learns from."""
+
+    @abstractmethod
+    def see(self, observation: Observation) -> None:
+        """Update the normalizers with observations."""
+
+    @abstractmethod
+    def see_features(self, features: Mapping[str, Tensor]) -> None:
+        """Update the normalizers with frames of the reference."""
+
+    def estimation_loss(self, observation: Observation) -> Tensor:
+        """Return the loss of what the network estimates for itself; 0 where nothing is estimated."""
+        return torch.zeros(())
+
+
+class GroupNet(Net):
     """A network over groups of an observation: normalized and joined, with encoded coming frames, through layers.
 
     Groups that have a history are what `estimated` groups, which no sensor reads, are estimated from; the layers are
@@ -62,6 +91,10 @@ class GroupNet(nn.Module):
             parts.append(encoder(given) if features is None else encoder.shared(features[name], given))
         return self.layers(torch.cat(parts, -1))
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return (*self.groups, *self.past, *self.estimated, *self.encoders)
+
     def estimate(self, observation: Observation) -> Tensor:
         """Return (E, numbers) what no sensor reads, estimated from the past, normalized as all inputs are."""
         past = [self.normalizers[name](observation[name]).flatten(1) for name in self.past]
@@ -92,7 +125,7 @@ class GroupNet(nn.Module):
 class Actor(nn.Module):
     """A policy from what it observes to actions."""
 
-    def __init__(self, actor: GroupNet) -> None:
+    def __init__(self, actor: Net) -> None:
         super().__init__()
         self.actor = actor
         last = actor.layers[-1]
@@ -102,7 +135,7 @@ class Actor(nn.Module):
         self.features: Mapping[str, Tensor] = {}
 
     @property
-    def nets(self) -> tuple[GroupNet, ...]:
+    def nets(self) -> tuple[Net, ...]:
         return (self.actor,)
 
     def use(self, features: Mapping[str, Tensor]) -> None:
@@ -124,13 +157,13 @@ class Actor(nn.Module):
 class ActorCritic(Actor):
     """A normal distribution of actions with one standard deviation everywhere, and the value of what is observed."""
 
-    def __init__(self, actor: GroupNet, critic: GroupNet, joints: int, init_std: float) -> None:
+    def __init__(self, actor: Net, critic: Net, joints: int, init_std: float, fixed_std: bool = False) -> None:
         super().__init__(actor)
         self.critic = critic
-        self.log_std = nn.Parameter(torch.full((joints,), init_std).log())
+        self.log_std = nn.Parameter(torch.full((joints,), init_std).log(), requires_grad=not fixed_std)
 
     @property
-    def nets(self) -> tuple[GroupNet, ...]:
+    def nets(self) -> tuple[Net, ...]:
         return self.actor, self.critic
 
     def value(self, observation: Observation) -> Tensor:

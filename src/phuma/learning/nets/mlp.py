@@ -8,9 +8,9 @@ from itertools import pairwise
 from torch import nn
 
 
-def mlp(widths: Sequence[int]) -> nn.Sequential:
-    """Return linear layers of these widths with SiLU between them."""
+def mlp(widths: Sequence[int], activation: type[nn.Module] = nn.SiLU) -> nn.Sequential:
+    """Return linear layers of these widths with an activation between them."""
     out: list[nn.Module] = []
     for a, b in pairwise(widths):
-        out += [nn.Linear(a, b), nn.SiLU()]
+        out += [nn.Linear(a, b), activation()]
     return nn.Sequential(*out[:-1])

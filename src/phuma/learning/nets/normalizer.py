@@ -7,14 +7,16 @@ from torch import Tensor, nn
 
 
 class Normalizer(nn.Module):
-    """A normalizer (x - mean) / std over the last axis, by the statistics of all that was seen in training."""
+    """A normalizer (x - mean) / std over the last axis, by the statistics of all that was seen in training; where
+    `most` is given, no value is further from 0 than that."""
 
     mean: Tensor
     var: Tensor
     count: Tensor
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, most: float | None = None) -> None:
         super().__init__()
+        self.most = most
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("var", torch.ones(width))
         self.register_buffer("count", torch.zeros(()))
@@ -25,7 +27,8 @@ class Normalizer(nn.Module):
         return self.var.sqrt() + 1e-2
 
     def forward(self, x: Tensor) -> Tensor:
-        return (x - self.mean) / self.std
+        out = (x - self.mean) / self.std
+        return out if self.most is None else out.clamp(-self.most, self.most)
 
     @torch.no_grad()
     def update(self, x: Tensor) -> None:

@@ -67,6 +67,8 @@ class Task:
     """Gains of the joints' controllers that are others than the robot's."""
     performed: bool = False
     """Whether the reference of a motion is its certified performance, where it has one; always so with that base."""
+    reach: float = 0.0
+    """How far off, in m, the place on the floor counts for experts that label: for policies that see where they are."""
     masking: Masking | None = None
     """What a masked policy is told of the coming motion."""
     estimated: tuple[ObservationGroup, ...] = ()

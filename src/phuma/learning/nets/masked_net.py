@@ -25,7 +25,7 @@ from phuma.learning.nets.actor_critic import Net
 from phuma.learning.nets.config import TransformerCfg
 from phuma.learning.nets.mlp import mlp
 from phuma.learning.nets.normalizer import Normalizer
-from phuma.learning.nets.token_net import CLAMP, FlatNet
+from phuma.learning.nets.token_net import CLAMP, LEAST, FlatNet
 from phuma.learning.nets.transformer import Encoder
 from phuma.robots.robot import Robot
 
@@ -41,8 +41,8 @@ class MaskedNet(Net):
     ) -> None:
         super().__init__()
         self.own, self.sparse, self.squashed = own.name, sparse.name, cfg.squashed
-        self.own_normalizer = Normalizer(own.width(robot), CLAMP)
-        self.frame_normalizer = Normalizer(sparse_width(), CLAMP)
+        self.own_normalizer = Normalizer(own.width(robot), CLAMP, LEAST)
+        self.frame_normalizer = Normalizer(sparse_width(), CLAMP, LEAST)
         self.own_token = mlp([own.width(robot), *cfg.embedding, cfg.width], nn.ReLU)
         self.frame_token = mlp([sparse_width(), *cfg.embedding, cfg.width], nn.ReLU)
         self.encoder = Encoder(cfg.width, cfg.layers, cfg.heads, cfg.feedforward)

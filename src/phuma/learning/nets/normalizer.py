@@ -14,17 +14,17 @@ class Normalizer(nn.Module):
     var: Tensor
     count: Tensor
 
-    def __init__(self, width: int, most: float | None = None) -> None:
+    def __init__(self, width: int, most: float | None = None, least: float = 1e-2) -> None:
         super().__init__()
-        self.most = most
+        self.most, self.least = most, least
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("var", torch.ones(width))
         self.register_buffer("count", torch.zeros(()))
 
     @property
     def std(self) -> Tensor:
-        """Return the standard deviation, not less than 0.01, so that what hardly ever changes is not blown up."""
-        return self.var.sqrt() + 1e-2
+        """Return the standard deviation, not less than `least`, so that what hardly ever changes is not blown up."""
+        return self.var.sqrt() + self.least
 
     def forward(self, x: Tensor) -> Tensor:
         out = (x - self.mean) / self.std

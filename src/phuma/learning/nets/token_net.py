@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -16,47 +16,54 @@ from phuma.learning.nets.transformer import Encoder, encoder_operations
 from phuma.robots.robot import Robot
 from phuma.sim.model import CONTROL_RATE
 
-CLAMP = 5.0
-"""Most standard deviations that an input is from its mean"""
+CLAMP, LEAST = 5.0, 1e-3
+"""Most standard deviations that an input is from its mean, and the least of these: millimetres count"""
 
 
 class TokenNet(Net):
     """A policy that sees the whole coming motion. `own` is its own state; `first` is the coming frame relative to the
     robot, `later` are coming frames that depend on the motion alone: all frames share one normalizer and one network
-    that makes tokens, and what several environments see alike is encoded once."""
+    that makes tokens, and what several environments see alike is encoded once. What is `beside` them goes straight to
+    the last layers."""
 
     times: Tensor
 
     def __init__(
-        self, own: ObservationGroup, first: ObservationGroup, later: ObservationGroup, robot: Robot,
-        cfg: TransformerCfg, outputs: int,
+        self, own: ObservationGroup, first: ObservationGroup, later: ObservationGroup,
+        beside: Sequence[ObservationGroup], robot: Robot, cfg: TransformerCfg, outputs: int,
     ) -> None:  # fmt: skip
         super().__init__()
         assert later.coming is not None
         self.own, self.first, self.later, self.squashed = own.name, first.name, later.name, cfg.squashed
-        self.own_normalizer = Normalizer(own.width(robot), CLAMP)
-        self.frame_normalizer = Normalizer(first.width(robot), CLAMP)
+        self.own_normalizer = Normalizer(own.width(robot), CLAMP, LEAST)
+        self.frame_normalizer = Normalizer(first.width(robot), CLAMP, LEAST)
         steps = torch.tensor([0, *later.coming.offsets.tolist()], dtype=torch.float32) + 1
         self.register_buffer("times", _standardized(steps / CONTROL_RATE)[:, None])
         self.own_token = mlp([own.width(robot), *cfg.embedding, cfg.width], nn.ReLU)
         self.frame_token = mlp([first.width(robot) + 1, *cfg.embedding, cfg.width], nn.ReLU)
         self.encoder = Encoder(cfg.width, cfg.layers, cfg.heads, cfg.feedforward)
-        self.layers = mlp([cfg.width, *cfg.hidden, outputs], nn.ReLU)
+        self.beside = nn.ModuleDict({group.name: Normalizer(group.width(robot), CLAMP, LEAST) for group in beside})
+        width = cfg.width + sum(group.width(robot) for group in beside)
+        self.layers = mlp([width, *cfg.hidden, outputs], nn.ReLU)
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
         own = self.own_token(self.own_normalizer(observation[self.own]))
         first = self._tokens(observation[self.first][:, None], self.times[:1])
         tokens = torch.cat([own[:, None], first, self._later(observation[self.later], features)], 1)
-        out = self.layers(self.encoder(tokens))
+        beside = [normalizer(observation[name]) for name, normalizer in self.beside.items()]
+        out = self.layers(torch.cat([self.encoder(tokens), *beside], -1))
         return out.tanh() if self.squashed else out
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        return self.own, self.first, self.later
+        return self.own, self.first, self.later, *self.beside
 
     def see(self, observation: Observation) -> None:
         self.own_normalizer.update(observation[self.own])
         self.frame_normalizer.update(observation[self.first])
+        for name, normalizer in self.beside.items():
+            assert isinstance(normalizer, Normalizer)
+            normalizer.update(observation[name])
 
     def see_features(self, features: Mapping[str, Tensor]) -> None:
         self.frame_normalizer.update(features[self.later])
@@ -84,8 +91,8 @@ class FlatNet(Net):
         super().__init__()
         assert later.coming is not None
         self.own, self.first, self.later = plain.name, first.name, later.name
-        self.own_normalizer = Normalizer(plain.width(robot), CLAMP)
-        self.frame_normalizer = Normalizer(first.width(robot), CLAMP)
+        self.own_normalizer = Normalizer(plain.width(robot), CLAMP, LEAST)
+        self.frame_normalizer = Normalizer(first.width(robot), CLAMP, LEAST)
         inputs = plain.width(robot) + (1 + later.coming.frames) * first.width(robot)
         self.layers = mlp([inputs, *cfg.critic, outputs], nn.ReLU)
 

@@ -17,6 +17,7 @@ from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import Gains, RewardTerm, Task
 from phuma.learning.env.terms import maximal, rewards, terminations
 from phuma.learning.env.terms import maximal_rewards as tracking
+from phuma.learning.env.terms import observations as obs
 from phuma.learning.nets.config import NetworkCfg, TransformerCfg
 from phuma.learning.recipes.recipe import CPU, EXPERTS, PAPER, SCRATCH, Recipe, Stage, StageCfg
 from phuma.robots.robot import Robot
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
 
 OWN = ObservationGroup("self", maximal.OWN, noisy=False)
 TARGET = ObservationGroup("target", maximal.GOAL, noisy=False)
+DIFFERENCE = ObservationGroup(
+    "difference", (obs.anchor_off, obs.root_angvel_off, obs.joint_pos_off, obs.joint_vel_off, obs.previous_action)
+)
+"""How far the robot is from the reference now, in minimal coordinates: what experts go by"""
 REWARDS = tuple(
     RewardTerm(term, CONTROL_RATE * weight)  # the public code adds terms up without a control step
     for term, weight in (
@@ -58,6 +63,9 @@ STRICT = {False: (terminations.body_off_loosely,), True: (terminations.body_off,
 """Terminations of training by whether the preset is the paper's"""
 
 
+REACH = 0.05  # m; chasing a place further off throws robots over
+
+
 def future(cfg: EnvironmentCfg) -> ObservationGroup:
     """Return the group of the frames after the coming one, each relative to the one before."""
     later = max(cfg.frames - 1, 1)
@@ -70,7 +78,7 @@ def task(cfg: EnvironmentCfg) -> Task:
     groups = (OWN, TARGET, future(cfg))
     papers = cfg.base == MIDDLE
     return Task(
-        actor=groups, critic=groups, rewards=REWARDS, terminations=FALLEN, strict=STRICT[papers], base=cfg.base,
+        actor=(*groups, DIFFERENCE) if cfg.differences else groups, critic=groups, rewards=REWARDS, terminations=FALLEN, strict=STRICT[papers], base=cfg.base,
         whole=True, gains=GAINS if papers else (),
     )  # fmt: skip
 
@@ -79,8 +87,9 @@ def distilled_task(cfg: EnvironmentCfg) -> Task:
     """Return the same without a critic's observations and rewards, for a policy that learns from labels."""
     own = task(cfg)
     return Task(
-        actor=own.actor, terminations=own.terminations, strict=own.strict, base=cfg.base, whole=True, gains=own.gains
-    )
+        actor=own.actor, terminations=own.terminations, strict=own.strict, base=cfg.base, whole=True, gains=own.gains,
+        reach=REACH,
+    )  # fmt: skip
 
 
 def student_task(cfg: EnvironmentCfg) -> Task:
@@ -90,6 +99,7 @@ def student_task(cfg: EnvironmentCfg) -> Task:
     return Task(
         actor=(OWN, sparse), terminations=FALLEN, strict=(terminations.pelvis_off,), base=cfg.base, whole=True,
         gains=GAINS if cfg.base == MIDDLE else (), performed=True, masking=masking,
+        reach=REACH,
     )  # fmt: skip
 
 
@@ -99,8 +109,8 @@ def network(task: Task, robot: Robot, cfg: NetworkCfg) -> ActorCritic:
     from phuma.learning.nets.token_net import FlatNet, TokenNet
 
     assert isinstance(cfg, TransformerCfg)
-    own, first, later = task.actor
-    actor = TokenNet(own, first, later, robot, cfg, robot.n_joints)
+    own, first, later, *beside = task.actor
+    actor = TokenNet(own, first, later, beside, robot, cfg, robot.n_joints)
     critic = FlatNet(*task.critic, robot, cfg, 1)
     return ActorCritic(actor, critic, robot.n_joints, cfg.init_std, cfg.fixed_std)
 
@@ -111,8 +121,8 @@ def distilled_network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
     from phuma.learning.nets.token_net import TokenNet
 
     assert isinstance(cfg, TransformerCfg)
-    own, first, later = task.actor
-    return Actor(TokenNet(own, first, later, robot, cfg, robot.n_joints))
+    own, first, later, *beside = task.actor
+    return Actor(TokenNet(own, first, later, beside, robot, cfg, robot.n_joints))
 
 
 def student_network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
@@ -124,7 +134,7 @@ def student_network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
     own, sparse = task.actor
     if not cfg.latent:
         return Actor(MaskedNet(own, sparse, robot, cfg, robot.n_joints))
-    _, first, later = task.teacher
+    _, first, later, *_ = task.teacher
     return Actor(VariationalNet(own, sparse, (first, later), robot, cfg, robot.n_joints))
 
 
@@ -176,13 +186,13 @@ RECIPE = Recipe(
     presets={
         CPU: {
             TEACHER: StageCfg(
-                EnvironmentCfg(substeps=4, base="certified", start=0.2, **FRAMES),
+                EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2, **FRAMES),
                 TransformerCfg(),
                 DistillationCfg(updates=32, memory=100_000),
             ),
-            TRACKER: StageCfg(EnvironmentCfg(**FRAMES), TransformerCfg(), PPOCfg()),
+            TRACKER: StageCfg(EnvironmentCfg(differences=True, **FRAMES), TransformerCfg(), PPOCfg()),
             STUDENT: StageCfg(
-                EnvironmentCfg(substeps=4, base="default", start=0.2, condition="pelvis", **FRAMES, **NEAR),
+                EnvironmentCfg(substeps=4, base="default", differences=True, start=0.2, condition="pelvis", **FRAMES, **NEAR),
                 TransformerCfg(),
                 DistillationCfg(updates=32, memory=100_000),
             ),

@@ -177,7 +177,7 @@ class StageRunner:
         if self.teacher is not None and self.teacher_base != self.task.base:
             other = replace(self.task, base=self.teacher_base, teacher=(), actor=(), critic=())
             self._teacher_targets = expand(self.library, clips, other, both).base
-        self.experts = Experts(self.library, references) if self.expert_taught else None
+        self.experts = Experts(self.library, references, self.task.reach) if self.expert_taught else None
         return references, Sampler(references, self.rng)
 
     def _refresh(self) -> None:

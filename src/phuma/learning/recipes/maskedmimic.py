@@ -183,6 +183,7 @@ RECIPE = Recipe(
     },
     beginnings={EXPERTS: (TEACHER, STUDENT), SCRATCH: (TRACKER, STUDENT)},
     alone=(TEACHER, TRACKER, STUDENT),
+    patience=5.0,
     presets={
         CPU: {
             TEACHER: StageCfg(

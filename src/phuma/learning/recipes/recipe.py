@@ -126,6 +126,8 @@ class Recipe:
     """Names of the stages of a run in their order, by what it begins from; None for all of them, from scratch"""
     alone: tuple[str, ...] = ()
     """Names of stages that can be a run by themselves"""
+    patience: float = 1.0
+    """Factor on the time that a run from experts takes where nothing else is asked for"""
 
     def __post_init__(self) -> None:
         assert all(set(preset) <= set(self.stages) for preset in self.presets.values())

@@ -86,6 +86,7 @@ class RunFolder:
             "format_version": VERSION,
             "algo": info.cfg.algo,
             "seed": info.cfg.seed,
+            "teacher": info.cfg.teacher,
             "motions": info.motions,
             "stages": {
                 name: {
@@ -181,7 +182,7 @@ def _info(document: Mapping[str, Any]) -> RunInfo:
             _made(ALGORITHMS[algorithm.pop("name")], algorithm),
         )
         policies[name] = info_from_plain(own["policy"])
-    return RunInfo(policies, RunCfg(document["algo"], stages, document["seed"]), int(document["motions"]))
+    return RunInfo(policies, RunCfg(document["algo"], stages, document["seed"], document.get("teacher")), int(document["motions"]))
 
 
 def _made(kind: type, values: Mapping[str, Any]) -> Any:

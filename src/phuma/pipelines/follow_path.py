@@ -63,7 +63,7 @@ def follow(policy: Policy, path: Trajectory, robot: Robot, seed: int = 0) -> tup
     off = np.linalg.norm(rollout.root_pos[:frames, :2] - path.root_pos[:frames, :2], axis=1)
     return rollout, {
         "seconds": (frames - 1) / path.fps,
-        "of": path.duration,
+        "of": (len(path) - 1) / path.fps,
         "fell": rollout.terminated_at is not None,
         "mean_m": float(off.mean()),
         "most_m": float(off.max()),

@@ -64,7 +64,7 @@ def test_sizes_are_the_papers_and_follow_the_robot():
     assert own(state).shape == (5, 493)
     assert goal(state, state).shape == (5, 594)
     assert maskedmimic.OWN.width(WHOLE) == 493
-    assert maskedmimic.TARGET.width(WHOLE) == 594
+    assert maskedmimic.COMING.width(WHOLE) == 594
     other = whole_robot(load_robot("h1_2"))
     assert maskedmimic.OWN.width(other) == 1 + 3 * 28 + 12 * 29
 

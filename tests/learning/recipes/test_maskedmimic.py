@@ -106,7 +106,7 @@ def test_a_students_labels_are_its_teachers_targets(library):
     torch.nn.init.normal_(teacher.net.actor.layers[-1].bias)
     student = StageRunner(library, cfg, "student", threads=1, teacher=teacher.net, teacher_base="certified")
     env = student.env
-    label = student._labels(student.observation).action.numpy()
+    label = student._labels(student.observation).action.detach().numpy()
     scale, coming = env.constants.action_scale, env.frame + 1
     aimed = env.references.base[coming] + scale * label
     own = teacher.net.actor(student.observation, student.net.features).detach().numpy()

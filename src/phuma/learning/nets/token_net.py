@@ -78,7 +78,7 @@ class TokenNet(Net):
 
     def _tokens(self, frames: Tensor, times: Tensor) -> Tensor:
         normal = self.frame_normalizer(frames)
-        return self.frame_token(torch.cat([normal, times.expand(len(normal), -1, -1)], -1))
+        return self.frame_token(torch.cat([normal, times.expand(normal.shape[0], -1, -1)], -1))
 
 
 class FlatNet(Net):

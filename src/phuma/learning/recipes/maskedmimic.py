@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from phuma.learning.nets.actor_critic import Actor, ActorCritic
 
 OWN = ObservationGroup("self", maximal.OWN, noisy=False)
-TARGET = ObservationGroup("target", maximal.GOAL, noisy=False)
+COMING = ObservationGroup("coming", maximal.GOAL, noisy=False)
 DIFFERENCE = ObservationGroup(
     "difference", (obs.anchor_off, obs.root_angvel_off, obs.joint_pos_off, obs.joint_vel_off, obs.previous_action)
 )
@@ -75,7 +75,7 @@ def future(cfg: EnvironmentCfg) -> ObservationGroup:
 
 def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of tracking all bodies."""
-    groups = (OWN, TARGET, future(cfg))
+    groups = (OWN, COMING, future(cfg))
     papers = cfg.base == MIDDLE
     return Task(
         actor=(*groups, DIFFERENCE) if cfg.differences else groups, critic=groups, rewards=REWARDS, terminations=FALLEN, strict=STRICT[papers], base=cfg.base,

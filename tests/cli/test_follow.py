@@ -97,6 +97,17 @@ def replace_motion(asked):
 
 
 def test_conditions_are_of_students_alone(capsys, tmp_path):
-    code = main(["train", str(tmp_path / "data"), "--out", str(tmp_path / "run"), "--algo", "beyondmimic", "--condition", "pelvis"])
+    code = main(
+        [
+            "train",
+            str(tmp_path / "data"),
+            "--out",
+            str(tmp_path / "run"),
+            "--algo",
+            "beyondmimic",
+            "--condition",
+            "pelvis",
+        ]
+    )
     assert code == 2
     assert "told everything" in capsys.readouterr().err

@@ -23,7 +23,7 @@ from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
 from phuma.sim.coordinates import Coordinates as State
-from phuma.sim.feedback import Feedback, Strand, halved, feedback_of
+from phuma.sim.feedback import Feedback, Strand, feedback_of, halved
 from phuma.sim.feedback import aim as aim_along
 from phuma.sim.mujoco_cpu import unreported
 

@@ -46,7 +46,8 @@ def summarise_asked(each: Sequence[Asked]) -> dict[str, Any]:
     for one in each:
         motions.setdefault(one.motion, []).append(one)
     shares = {
-        name: float(np.mean([np.mean([one.within[name] for one in own]) for own in motions.values()])) for name in WITHIN
+        name: float(np.mean([np.mean([one.within[name] for one in own]) for own in motions.values()]))
+        for name in WITHIN
     }
     return {
         **{name: 100 * share for name, share in shares.items()},

@@ -37,7 +37,9 @@ def role_bodies(robot: Robot) -> Mapping[str, str]:
     """Return the names of a whole robot's bodies by what they are to anybody: pelvis, head, feet and hands. A robot
     without a head has its anchor, one without hands its wrists."""
     names = robot.body_names
-    hands = [_hand(robot, int(robot.keypoint_body[robot.keypoints.index(f"{side}_wrist")])) for side in ("left", "right")]
+    hands = [
+        _hand(robot, int(robot.keypoint_body[robot.keypoints.index(f"{side}_wrist")])) for side in ("left", "right")
+    ]
     return {
         "pelvis": names[0],
         "head": next((name for name in names if name.startswith("head")), robot.anchor_body),

@@ -56,7 +56,9 @@ def test_what_is_no_path_is_named(text, told):
         named_path(text)
 
 
-@pytest.mark.parametrize(("content", "told"), [("x,y\n", "has no point"), ("1,2\n", "has one point"), ("1;2\n", "no table")])
+@pytest.mark.parametrize(
+    ("content", "told"), [("x,y\n", "has no point"), ("1,2\n", "has one point"), ("1;2\n", "no table")]
+)
 def test_a_table_that_is_no_path_is_named(tmp_path, content, told):
     file = tmp_path / "path.csv"
     file.write_text(content)

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 
+import torch
 from torch import nn
 
 from phuma.errors import ConfigError
@@ -97,7 +98,9 @@ def test_frames_that_are_shared_act_as_frames_that_are_given():
     nn.init.normal_(net.actor.layers[-1].weight)
     features = {"future": torch.randn(40, 594)}
     net.use(features)
-    rows = torch.tensor([[3, 8, 13, 18], [3, 8, 13, 18], [20, 25, 30, 35], [0, 5, 10, 15], [3, 8, 13, 18], [9, 9, 9, 9]])
+    rows = torch.tensor(
+        [[3, 8, 13, 18], [3, 8, 13, 18], [20, 25, 30, 35], [0, 5, 10, 15], [3, 8, 13, 18], [9, 9, 9, 9]]
+    )
     shared = net.mean({**given, "future": rows})
     alone = net.actor({**given, "future": features["future"][rows]})
     torch.testing.assert_close(shared, alone, atol=1e-5, rtol=1e-5)

@@ -7,9 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
 pytest.importorskip("mujoco")
 pytest.importorskip("numba")
+
+import torch
 
 from phuma.errors import ConfigError
 from phuma.learning.algorithms.config import DistillationCfg, VariationalCfg
@@ -47,7 +49,9 @@ def small(cfg: RunCfg, **network) -> RunCfg:
         if isinstance(algorithm, DistillationCfg):
             algorithm = replace(algorithm, updates=2, batch=16, memory=64)
         net = TransformerCfg(**SMALL | network if name == "student" else SMALL)
-        stages[name] = replace(own, environment=replace(own.environment, environments=4), network=net, algorithm=algorithm)
+        stages[name] = replace(
+            own, environment=replace(own.environment, environments=4), network=net, algorithm=algorithm
+        )
     return replace(cfg, stages=stages)
 
 
@@ -190,8 +194,8 @@ def test_a_student_alone_learns_from_the_teacher_of_another_run(library, tmp_pat
     wrong = replace(cfg, stages={"student": replace(own, environment=replace(own.environment, stride=2))})
     with pytest.raises(ConfigError, match=r"other stride \(5\) than the student \(2\)"):
         train_policy(library, tmp_path / "three", wrong, Budget(steps=32))
+    bad = replace(cfg, teacher=str(tmp_path / "two"))
     with pytest.raises(ConfigError, match="a student of maskedmimic learns from its teacher or tracker"):
-        bad = replace(cfg, teacher=str(tmp_path / "two"))
         train_policy(library, tmp_path / "four", bad, Budget(steps=32))
     assert not (tmp_path / "four").exists()
 

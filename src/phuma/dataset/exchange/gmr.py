@@ -15,8 +15,8 @@ from phuma.dataset.exchange.pickled import dumps
 from phuma.io.atomic import write_atomic
 from phuma.io.probe import Probe
 from phuma.io.safe_pickle import load_pickle
-from phuma.robots.kinematics import local_body_poses
 from phuma.robots.fixed_bodies import Bodies, Fixed, with_fixed
+from phuma.robots.kinematics import local_body_poses
 from phuma.robots.robot import Robot
 
 KEYS = ("root_pos", "root_rot", "dof_pos")

@@ -119,5 +119,7 @@ class FinetuningCfg(PPOCfg):
     """Share of the training in which the critic learns alone."""
 
 
-ALGORITHMS: dict[str, type[AlgorithmCfg]] = {cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, VariationalCfg, FinetuningCfg)}
+ALGORITHMS: dict[str, type[AlgorithmCfg]] = {
+    cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, VariationalCfg, FinetuningCfg)
+}
 """Settings by the algorithm's name, as a run's description has it."""

@@ -20,7 +20,6 @@ from phuma.robots.robot import Robot
 from phuma.sim.feedforward import BASES
 from phuma.sim.model import CONTROL_RATE
 
-
 LATER = ("differences", "history", "frames", "stride", "near", "near_stride", "far", "condition")
 """Names of settings that a description of an earlier version does not have"""
 OBSERVED = ("substeps", "base", "future", *LATER)

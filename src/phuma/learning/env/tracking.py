@@ -191,7 +191,9 @@ class TrackingEnv:
         wanted = coming[:, None] + self._masks.cfg.offsets
         frames = np.minimum(wanted, references.last[references.clip_of[coming]][:, None])
         time = (frames - coming[:, None] + 1).astype(np.float32) / np.float32(CONTROL_RATE)
-        pos, quat = (v[self._to(frames)[:, :, None], roles] for v in (references.state.body_pos, references.state.body_quat))
+        pos, quat = (
+            v[self._to(frames)[:, :, None], roles] for v in (references.state.body_pos, references.state.body_quat)
+        )
         return Ahead(pos, quat, self._to(self._masks.visible(rows)), self._to(time))
 
     def _to(self, array: Array) -> Tensor:

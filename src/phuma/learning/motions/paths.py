@@ -113,7 +113,9 @@ def _walked(points: Array, speed: float) -> tuple[Array, Array]:
     grid = np.arange(-TURN, TURN + 1e-9, TURN / 10)
     near = np.clip(way[:, None] + grid, 0, along[-1])
     xy = np.stack([np.interp(near, along, points[:, k]).mean(axis=1) for k in range(2)], axis=1)
-    ahead = np.stack([np.interp(np.clip(way + d, 0, along[-1]), along, points[:, k]) for d in (TURN, -TURN) for k in (0, 1)])
+    ahead = np.stack(
+        [np.interp(np.clip(way + d, 0, along[-1]), along, points[:, k]) for d in (TURN, -TURN) for k in (0, 1)]
+    )
     yaw = np.unwrap(np.arctan2(ahead[1] - ahead[3], ahead[0] - ahead[2]))
     turn = -yaw[0]
     matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])

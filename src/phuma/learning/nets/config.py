@@ -50,7 +50,7 @@ class TransformerCfg(NetworkCfg):
     widths: ClassVar[tuple[str, ...]] = ("embedding", "hidden", "critic", "latent")
     width: int = 64
     """Width of a token."""
-    layers: int = 2
+    layers: int = 1
     """Layers of attention."""
     heads: int = 4
     """Heads of attention."""
@@ -58,7 +58,7 @@ class TransformerCfg(NetworkCfg):
     """Width of what follows the attention in each layer."""
     embedding: tuple[int, ...] = (128,)
     """Widths of the hidden layers that make tokens."""
-    hidden: tuple[int, ...] = (128, 64)
+    hidden: tuple[int, ...] = (256, 128)
     """Widths of the hidden layers after the own token."""
     critic: tuple[int, ...] = (256, 128, 64)
     """Widths of the critic's hidden layers."""

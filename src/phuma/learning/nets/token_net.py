@@ -12,7 +12,7 @@ from phuma.learning.nets.actor_critic import Net
 from phuma.learning.nets.config import TransformerCfg
 from phuma.learning.nets.mlp import mlp
 from phuma.learning.nets.normalizer import Normalizer
-from phuma.learning.nets.transformer import Encoder, encoder_operations
+from phuma.learning.nets.transformer import Encoder, Layer, encoder_operations
 from phuma.robots.robot import Robot
 from phuma.sim.model import CONTROL_RATE
 
@@ -118,6 +118,7 @@ def token_operations(net: TokenNet, shared: float = 0.0, plain: bool = False) ->
     """Return the multiply-adds of one action of a policy of tokens, of whose later frames a share was encoded already;
     `plain` for an implementation that shares nothing and computes all tokens of its last layer."""
     first = net.encoder.layers[0]
+    assert isinstance(first, Layer)
     count, width = len(net.times), first.out_proj.in_features
     later = (count - 1) * (1.0 if plain else 1.0 - shared)
     tokens = _operations(net.own_token) + (1 + later) * _operations(net.frame_token)

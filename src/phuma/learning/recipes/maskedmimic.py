@@ -7,6 +7,7 @@ action scale, because experts can label only what acts as they do; the preset `p
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 from typing import TYPE_CHECKING
 
@@ -111,7 +112,7 @@ def network(task: Task, robot: Robot, cfg: NetworkCfg) -> ActorCritic:
     assert isinstance(cfg, TransformerCfg)
     own, first, later, *beside = task.actor
     actor = TokenNet(own, first, later, beside, robot, cfg, robot.n_joints)
-    critic = FlatNet(*task.critic, robot, cfg, 1)
+    critic = FlatNet(own, first, later, robot, cfg, 1)
     return ActorCritic(actor, critic, robot.n_joints, cfg.init_std, cfg.fixed_std)
 
 
@@ -171,8 +172,8 @@ LARGE = TransformerCfg(
     fixed_std=True,
 )
 """The paper's sizes"""
-FRAMES = {"frames": 5, "stride": 5}
-NEAR = {"near": 8, "near_stride": 7, "far": 75}
+SEEN = EnvironmentCfg(differences=True, frames=5, stride=5)
+"""What a tracker sees on a CPU: the coming frame and four more, over 0.4 s"""
 RECIPE = Recipe(
     name="maskedmimic",
     about="a transformer that sees all bodies and the coming motion, then a student that is told a part of it",
@@ -187,15 +188,15 @@ RECIPE = Recipe(
     presets={
         CPU: {
             TEACHER: StageCfg(
-                EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2, **FRAMES),
+                replace(SEEN, substeps=4, base="certified", start=0.2),
                 TransformerCfg(),
-                DistillationCfg(updates=32, memory=100_000),
+                DistillationCfg(updates=64, memory=100_000),
             ),
-            TRACKER: StageCfg(EnvironmentCfg(differences=True, **FRAMES), TransformerCfg(), PPOCfg()),
+            TRACKER: StageCfg(SEEN, TransformerCfg(), PPOCfg()),
             STUDENT: StageCfg(
-                EnvironmentCfg(substeps=4, base="default", differences=True, start=0.2, condition="pelvis", **FRAMES, **NEAR),
+                replace(SEEN, substeps=4, base="default", start=0.2, condition="pelvis", near=8, near_stride=7, far=75),
                 TransformerCfg(),
-                DistillationCfg(updates=32, memory=100_000),
+                DistillationCfg(updates=64, memory=100_000),
             ),
         },
         PAPER: {
@@ -218,8 +219,14 @@ RECIPE = Recipe(
             STUDENT: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base=MIDDLE, condition="any"),
                 TransformerCfg(
-                    width=512, layers=4, heads=4, feedforward=1024, embedding=(256, 256), hidden=(1024, 1024, 512),
-                    latent=(64, 1024, 1024, 1024, 1024, 1024), squashed=True,
+                    width=512,
+                    layers=4,
+                    heads=4,
+                    feedforward=1024,
+                    embedding=(256, 256),
+                    hidden=(1024, 1024, 512),
+                    latent=(64, 1024, 1024, 1024, 1024, 1024),
+                    squashed=True,
                 ),  # fmt: skip
                 VariationalCfg(horizon=32, learning_rate=2e-5, updates=192, batch=8192, memory=262_144),
             ),

@@ -182,7 +182,9 @@ def _info(document: Mapping[str, Any]) -> RunInfo:
             _made(ALGORITHMS[algorithm.pop("name")], algorithm),
         )
         policies[name] = info_from_plain(own["policy"])
-    return RunInfo(policies, RunCfg(document["algo"], stages, document["seed"], document.get("teacher")), int(document["motions"]))
+    return RunInfo(
+        policies, RunCfg(document["algo"], stages, document["seed"], document.get("teacher")), int(document["motions"])
+    )
 
 
 def _made(kind: type, values: Mapping[str, Any]) -> Any:

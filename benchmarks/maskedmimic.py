@@ -1,4 +1,4 @@
-"""MaskedMimic on a CPU: the tracker from experts, its student by the pelvis alone, paths, and what the paper's sizes cost.
+"""MaskedMimic on a CPU: the tracker from experts, its student by the pelvis alone, paths, and the paper's sizes.
 
     python benchmarks/maskedmimic.py tracker|student|paths|sizes... [--clips 22] [--steps N] [--seeds 2]
     python benchmarks/maskedmimic.py tables

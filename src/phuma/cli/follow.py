@@ -44,9 +44,8 @@ def main(argv: Sequence[str]) -> int:
         print(json.dumps({"path": args.path, "speed": args.speed, **about}))
         return 0
     end = f"fell after {about['seconds']:.1f} of {about['of']:.1f} s" if about["fell"] else f"{about['of']:.1f} s"
-    print(
-        f"{args.path} at {args.speed:g} m/s: {end}; {about['mean_m']:.2f} m off on average, {about['most_m']:.2f} m at most"
-    )
+    off = f"{about['mean_m']:.2f} m off on average, {about['most_m']:.2f} m at most"
+    print(f"{args.path} at {args.speed:g} m/s: {end}; {off}")
     print(f"Film it: phuma render {args.out} --out {args.out.with_suffix('.mp4')}")
     return 0
 

@@ -35,8 +35,8 @@ def told(policy: Policy, condition: str | None) -> Policy:
         raise ConfigError(f"no condition {condition!r}; there are: {', '.join(CONDITIONS)}")
     if info.condition != ANY:
         raise ConfigError(
-            f"the policy was trained to be told {info.condition}, not {condition}; train one by --condition {condition} "
-            f"or --condition {ANY}"
+            f"the policy was trained to be told {info.condition}, not {condition}; train one by --condition "
+            f"{condition} or --condition {ANY}"
         )
     policy.info = replace(info, condition=condition)
     return policy
@@ -49,8 +49,8 @@ def follow(policy: Policy, path: Trajectory, robot: Robot, seed: int = 0) -> tup
     policy = told(policy, PELVIS if condition == ANY else None)
     if CONDITIONS[policy.info.condition].roles != (PELVIS,):
         raise ConfigError(
-            f"the policy was trained to be told {condition}; a path is for the pelvis: train one by --condition pelvis, "
-            f"pelvis-position or {ANY}"
+            f"the policy was trained to be told {condition}; a path is for the pelvis: train one by --condition "
+            f"pelvis, pelvis-position or {ANY}"
         )
     library = MotionLibrary(robot, ["path"], [None], [path.frames(slice(None))], [None])
     tracked = policy.info.task.tracked(robot)

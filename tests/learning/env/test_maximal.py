@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import mujoco
 import numpy as np
@@ -121,7 +122,7 @@ def test_later_frames_are_each_told_relative_to_the_one_before_and_held_at_the_e
     for frame in (refs.first[1], refs.last[0] - 4, refs.last[0] - 1, refs.last[1]):
         frames = [min(frame + stride * k, refs.last[refs.clip_of[frame]]) for k in range(5)]
         wanted = np.concatenate(
-            [goal(refs.state[np.array([a])], refs.state[np.array([b])]) for a, b in zip(frames, frames[1:])]
+            [goal(refs.state[np.array([a])], refs.state[np.array([b])]) for a, b in pairwise(frames)]
         )
         rows = refs.coming(group.coming, np.array([frame]))[0]
         np.testing.assert_allclose(refs.features["future"][rows], wanted, atol=1e-5)

@@ -1,4 +1,4 @@
-"""MaskedMimic: a tracker from experts or from scratch, then its student; each learns, goes on as it was, and is exported."""
+"""MaskedMimic: a tracker from experts or from scratch, then its student; each goes on as it was, and is exported."""
 
 from __future__ import annotations
 

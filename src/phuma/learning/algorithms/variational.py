@@ -1,5 +1,5 @@
-"""Distillation into a masked policy with a latent: it acts by what its posterior draws, and learns to act as its teacher
-does while the prior, which is told a part of the motion alone, learns what the posterior draws.
+"""Distillation into a masked policy with a latent: it acts by what its posterior draws, and learns to act as its
+teacher does while the prior, which is told a part of the motion alone, learns what the posterior draws.
 
     loss = w (a - a_teacher)^2 + beta KL(posterior | prior)
 

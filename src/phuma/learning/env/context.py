@@ -75,8 +75,8 @@ def constants_of(robot: Robot, example: Tensor, base: str = "") -> Constants:
 
 
 def action_scale(robot: Robot, base: str = "") -> Array:
-    """Return (N,) rad by which an action of 1 moves a joint's target: 0.25 torque limit / stiffness, or 0.7 of its range
-    about the base `middle`."""
+    """Return (N,) rad by which an action of 1 moves a joint's target: 0.25 torque limit / stiffness, or 0.7 of its
+    range about the base `middle`."""
     if base == MIDDLE:
         return RANGE_SHARE * (robot.upper - robot.lower)
     return ACTION_SHARE * robot.torque_limit / robot.stiffness

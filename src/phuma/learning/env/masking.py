@@ -106,7 +106,8 @@ class Masks:
             self.gap = next_gaps(self.rng, self.gap)
 
     def visible(self, rows: Array) -> Array:
-        """Return (E, K, bodies, 2) in single precision: 1 where an environment of `rows` is told, the far frame last."""
+        """Return (E, K, bodies, 2) in single precision: 1 where an environment of `rows` is told; the far frame
+        is the last."""
         near = self.mask[rows] & (self.gap[rows] == 0)[:, None, None]
         far = self.mask[rows] & self.far[rows][:, None, None]
         return np.stack([*[near] * len(self.cfg.near), far], axis=1).astype(np.float32)

@@ -13,8 +13,8 @@ from phuma.sim.feedback import Strands
 
 
 class Experts:
-    """Experts of the motions of some references, about 1.7 MB for 4 s of a G1, and 0.6 MB for each way back. They care for
-    where on the floor a robot is as if it were at most `reach` metres off."""
+    """Experts of the motions of some references, about 1.7 MB for 4 s of a G1, and 0.6 MB for each way back. They
+    care for where on the floor a robot is as if it were at most `reach` metres off."""
 
     def __init__(self, library: MotionLibrary, references: References, reach: float = 0.0) -> None:
         self._references = references

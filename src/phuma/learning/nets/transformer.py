@@ -25,8 +25,8 @@ class Layer(nn.Module):
         nn.init.zeros_(self.out_proj.bias)
 
     def forward(self, tokens: Tensor, hidden: Tensor | None = None, asking: int | None = None) -> Tensor:
-        """Return (E, T, width) from tokens (E, T, width); with `asking` the first so many of them alone. `hidden` (E, T)
-        bool says which tokens nobody attends to."""
+        """Return (E, T, width) from tokens (E, T, width); with `asking` the first so many of them alone. `hidden`
+        (E, T) bool says which tokens nobody attends to."""
         width = tokens.shape[-1]
         first = tokens[:, :asking]
         if asking is None:

@@ -79,9 +79,15 @@ def task(cfg: EnvironmentCfg) -> Task:
     groups = (OWN, COMING, future(cfg))
     papers = cfg.base == MIDDLE
     return Task(
-        actor=(*groups, DIFFERENCE) if cfg.differences else groups, critic=groups, rewards=REWARDS, terminations=FALLEN, strict=STRICT[papers], base=cfg.base,
-        whole=True, gains=GAINS if papers else (),
-    )  # fmt: skip
+        actor=(*groups, DIFFERENCE) if cfg.differences else groups,
+        critic=groups,
+        rewards=REWARDS,
+        terminations=FALLEN,
+        strict=STRICT[papers],
+        base=cfg.base,
+        whole=True,
+        gains=GAINS if papers else (),
+    )
 
 
 def distilled_task(cfg: EnvironmentCfg) -> Task:
@@ -218,16 +224,12 @@ RECIPE = Recipe(
             ),
             STUDENT: StageCfg(
                 EnvironmentCfg(environments=8192, substeps=4, base=MIDDLE, condition="any"),
-                TransformerCfg(
-                    width=512,
-                    layers=4,
-                    heads=4,
-                    feedforward=1024,
-                    embedding=(256, 256),
+                replace(
+                    LARGE,
                     hidden=(1024, 1024, 512),
                     latent=(64, 1024, 1024, 1024, 1024, 1024),
-                    squashed=True,
-                ),  # fmt: skip
+                    fixed_std=False,
+                ),
                 VariationalCfg(horizon=32, learning_rate=2e-5, updates=192, batch=8192, memory=262_144),
             ),
         },

@@ -77,8 +77,8 @@ class RunCfg:
                 raise ConfigError(f"{stage} alone needs a teacher: --teacher RUN, or --teacher {EXPERTS}")
 
     def teacher_of(self, stage: str) -> str | None:
-        """Return what labels a stage's actions: a stage of this run, EXPERTS or the folder of another run; None where it
-        is not taught."""
+        """Return what labels a stage's actions: a stage of this run, EXPERTS or the folder of another run; None where
+        it is not taught."""
         own = recipe_named(self.algo).stages[stage].teachers
         return next((name for name in own if name in self.stages or name == EXPERTS), self.teacher if own else None)
 

@@ -154,9 +154,9 @@ def sparse_term(frames: int) -> ObservationTerm:
 
     return ObservationTerm(
         "sparse",
-        f"of each of {frames} frames, for each of {', '.join(ROLES)}: m from where it is now, and from the root now, in "
-        "the frame of its heading; its rotation from how it is now, and from that heading, as turned x axis and turned z "
-        "axis; 1 or 0 for whether position and rotation are told, what is not being zero; then s to the frame",
+        f"of each of {frames} frames, for each of {', '.join(ROLES)}: m from where it is now, and from the root now, "
+        "in the frame of its heading; its rotation from how it is now, and from that heading, as turned x axis and "
+        "turned z axis; 1 or 0 for whether position and rotation are told, what is not being zero; then s to the frame",
         size=size,
         reading=sparse_goals,
     )

@@ -138,7 +138,7 @@ def run(name: str, args: argparse.Namespace) -> None:
 
 
 def tables() -> None:
-    """Write docs/tables/maskedmimic.md."""
+    """Write the table of what there is."""
     lines = []
     for name in STAGES:
         for row in results(name):

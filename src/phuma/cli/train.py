@@ -317,6 +317,8 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
         "condition": list(cfg.stages.values())[-1].environment.condition,
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
+    other += ["stage"] * (args.stage is not None and tuple(cfg.stages) != (own_stage(args),))
+    other += ["teacher"] * (args.teacher is not None and own_teacher(args) != cfg.teacher)
     if args.preset is not None:
         other += ["preset"] * (not of_preset(cfg, args.preset))
     if other:

@@ -206,3 +206,15 @@ def test_a_policy_of_torch_is_judged_by_what_it_is_told(g1, library):
     info = info_of(g1, cfg.algo, "student", cfg.stages["student"].environment)
     assert info.condition == "pelvis"
     assert judge_policy(TorchPolicy(runner.net, info), library)["total"]["motions"] == 2
+
+
+def test_a_motion_for_a_policy_has_all_bodies(g1, library, tmp_path):
+    from phuma.learning.deploy.reference_file import save_reference
+
+    for stage in ("teacher", "student"):
+        info = info_of(g1, RECIPE.name, stage, RECIPE.presets[CPU][stage].environment)
+        save_reference(tmp_path / "motion.npz", library, 1, info)
+        with np.load(tmp_path / "motion.npz") as arrays:
+            assert arrays["body_pos"].shape == (51, 33, 3)
+            np.testing.assert_allclose(arrays["body_pos"][:, 0], arrays["root_pos"], atol=1e-6)
+            assert ("future" in arrays) == (stage == "teacher")

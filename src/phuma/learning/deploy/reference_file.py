@@ -16,6 +16,8 @@ from phuma.learning.motions.references import expand
 
 FORMAT, VERSION = "phuma-reference", 2
 OF_STATE = ("root_pos", "root_quat", "root_linvel", "root_angvel", "joint_pos", "joint_vel")
+OF_BODIES = ("body_pos", "body_quat")
+"""For a policy that observes all bodies, in the order of its description's `key_bodies`"""
 
 
 def save_reference(path: str | Path, library: MotionLibrary, number: int, info: PolicyInfo) -> None:
@@ -41,4 +43,5 @@ def save_reference(path: str | Path, library: MotionLibrary, number: int, info: 
         assert group.coming is not None
         arrays[group.name] = references.features[group.name]
         arrays[f"{group.name}_rows"] = references.coming(group.coming, frames)
-    save_npz(path, arrays | {name: getattr(state, name) for name in OF_STATE})
+    names = (*OF_STATE, *OF_BODIES) if task.whole else OF_STATE
+    save_npz(path, arrays | {name: getattr(state, name) for name in names})

@@ -31,7 +31,9 @@ def context(
     **known: Tensor,
 ) -> Context:
     """What terms are computed from, with as much as the test says."""
-    constants = Constants(anchor, like(state.body_pos, np.array(ends, dtype=int)), default_pose, None, lower, upper)
+    unused = [None] * 4  # what terms of all bodies know
+    hands_and_feet = like(state.body_pos, np.array(ends, dtype=int))
+    constants = Constants(anchor, hands_and_feet, default_pose, None, lower, upper, *unused)
     return Context(constants, reference, state, action, **known)
 
 

@@ -143,3 +143,19 @@ def test_the_place_on_the_floor_does_not_count():
     here, there = (aimed(feedback, at(feedback, 5, 0.1, place), 5) for place in (0.0, 3.0))
     np.testing.assert_array_equal(here[0], there[0])
     assert here[1] == there[1] > 0
+
+
+def test_the_place_on_the_floor_counts_within_a_reach():
+    """By the clock, as if it were at most so far off, and for the gains alone: not for the moment that is chosen."""
+    feedback = swing(rate=0.0)
+    feedback.gains[:, 1, 0], feedback.value[:, 0, 0] = -2.0, 50.0
+    ends = (np.array([7]), np.array([0]), np.array([STEPS - 1]))
+    for place, reach, counted in (
+        (0.3, 0.0, 0.0),
+        (0.03, 0.1, 0.03),
+        (0.3, 0.1, 0.1 / np.sqrt(2)),
+        (-0.3, 0.1, -0.1 / np.sqrt(2)),
+    ):
+        target, cost = aim(feedback, at(feedback, 7, place=place), *ends, reach)
+        np.testing.assert_allclose(target[0], [0.1, -2.0 * counted], atol=1e-5)
+        assert cost == 0.0

@@ -54,7 +54,9 @@ def test_the_other_bases_are_the_reference_and_the_default_pose(g1):
     np.testing.assert_array_equal(reference_base(g1, motion, rates), motion.joint_pos)
     still = default_base(g1, motion, rates)
     np.testing.assert_array_equal(still, np.tile(g1.default_pose, (len(motion), 1)))
-    assert set(BASES) == {"default", "reference", "feedforward", "certified"}
+    middle = BASES["middle"].target(g1, motion, rates)
+    np.testing.assert_allclose(middle - g1.lower, g1.upper - middle)
+    assert set(BASES) == {"default", "reference", "middle", "feedforward", "certified"}
 
 
 @pytest.fixture(scope="module")

@@ -31,24 +31,28 @@ from phuma.core.rollout import Rollout
 from phuma.core.words import count_of
 from phuma.errors import ConfigError
 from phuma.evaluation import table, worst
+from phuma.evaluation.asked import WITHIN
 from phuma.formats.rollout_file import save_rollout
 from phuma.io.names import unique_name
 from phuma.learning.deploy.dialects.registry import DIALECTS, OWN
 from phuma.learning.deploy.policy import Policy, PolicyInfo
+from phuma.learning.env.conditions import CONDITIONS
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.evaluate_policy import (
     SPLITS,
     dataset_library,
     exit_code,
+    follows_performances,
     judge_rollouts,
+    judge_what_was_asked,
     load_policy,
     load_stranger,
     physics_steps,
     robot_named,
     try_out,
 )
+from phuma.pipelines.follow_path import told
 from phuma.robots import Robot, load_robot
-from phuma.sim.feedforward import CERTIFIED
 
 MOST_TOLD = 20
 
@@ -58,18 +62,22 @@ def main(argv: Sequence[str]) -> int:
     args = parser().parse_args(argv)
     check_numbers(args)
     policy, robot = loaded(args)
+    masked = policy.info.task.masking is not None
+    if args.condition is not None or masked:
+        policy = told(policy, args.condition)
     split = None if args.split == "all" else args.split
     library = dataset_library(
-        args.dataset, robot, args.where, split, reading_bar, performed=policy.info.base == CERTIFIED
+        args.dataset, robot, args.where, split, reading_bar, performed=follows_performances(policy.info)
     )
     if args.sim2sim:
         return report_worlds(policy, library, args)
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # a fault of it is reported before the work, not after
     rollouts: Iterable[Rollout] = rollouts_with_bar(policy, library, args)
-    if args.out is not None:
+    if args.out is not None or masked:
         rollouts = list(rollouts)
-        write_rollouts(args.out, rollouts)
+    if args.out is not None:
+        write_rollouts(args.out, list(rollouts))
     judged = judge_rollouts(rollouts, library)
     document = {
         **judged,
@@ -79,6 +87,8 @@ def main(argv: Sequence[str]) -> int:
         "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
         "failed": failed(judged, args.policy),
     }
+    if masked:
+        document["asked"] = judge_what_was_asked(rollouts, library, policy.info)
     print(json.dumps(document) if args.json else "\n".join(lines(document, library, args)))
     return 1 if document["failed"] else exit_code(library)
 
@@ -97,6 +107,15 @@ def of_stranger(policy: Policy) -> dict[str, Any]:
     """Return what is told of another project's policy alone: what it observes, and where its numbers are not ours."""
     told = getattr(policy, "told", None)
     return {} if told is None else {"observations": list(told.observations), "differs": told.differences}
+
+
+def asked_line(asked: dict[str, Any]) -> str:
+    """Return how near what was asked for alone was."""
+    shares = [f"{asked[name]:.1f} % within {name.removeprefix('within_')} m" for name in WITHIN]
+    return (
+        f"Told {asked['condition']} alone; {', '.join(asked['bodies'])}: {', '.join(shares)}, "
+        f"{asked['distance_mm']:.0f} mm off on average"
+    )
 
 
 def report_worlds(policy: Policy, library: MotionLibrary, args: argparse.Namespace) -> int:
@@ -152,6 +171,9 @@ def parser() -> argparse.ArgumentParser:
         "--episodes", type=int, default=1, metavar="N",
         help="rollouts per clip; a single one starts on the reference, several start near it (default: 1)",
     )  # fmt: skip
+    out.add_argument(
+        "--condition", metavar="C", help=f"what a masked policy is told: {', '.join(CONDITIONS)} (default: as trained)"
+    )
     out.add_argument("--out", type=Path, metavar="DIR", help="write every rollout there, CLIP.EPISODE.npz")
     out.add_argument("--sim2sim", action="store_true", help="judge it in every world instead, and compare them")
     add_world_options(out)
@@ -267,6 +289,8 @@ def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Names
         "Errors of successful motions, or (up to the failure) where none succeeded: mm, mm/frame, mm/frame^2; degrees",
         f"Tracked to the end without a termination, however far away: {total['tracked']:.1f} %",
     ]
+    if "asked" in document:
+        out.append(asked_line(document["asked"]))
     columns, rows = worst(document)
     if rows:
         out += ["", "The worst:", aligned(columns, rows)]

@@ -31,6 +31,7 @@ COMMANDS = {
     "train": "train a policy that makes a robot track a dataset's clips under physics",
     "evaluate": "measure how well a policy tracks a dataset's clips: success, errors, the worst clips",
     "play": "watch a policy track a dataset's clips in the browser, or film it",
+    "follow": "let a masked policy walk a path that nobody recorded",
     "policy": "export a policy as ONNX, and a motion with all that the policy needs to follow it",
     "export": "write robot motions in the layout that a trainer reads",
     "import": "add robot motions that others made to a dataset",

@@ -27,6 +27,7 @@ from phuma.cli.training_notes import SHOWN, advice, described, next_steps, penal
 from phuma.cli.training_table import Table, clock, stopping
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
+from phuma.learning.env.conditions import CONDITIONS
 from phuma.learning.recipes.recipe import (
     CPU,
     DEPLOY,
@@ -91,20 +92,24 @@ def train(args: argparse.Namespace) -> int:
     decided(0, args.device)  # no process begins a run that another one has not found free
     dataset, own_split = Dataset(args.dataset), None if split == "all" else split
     algo = own_algo(args, folder)
-    taught = taught_by_experts(algo, stages)
+    taught = taught_by_experts(algo, stages) or (cfg or folder.info().cfg).teacher == EXPERTS
     if taught:
         if number() == 0:
             find_experts(dataset, robot, where, own_split, args)
         decided(0, args.device)
         dataset = Dataset(args.dataset)
-    performed = taught or any(cfg.environment.base == CERTIFIED for cfg in stages.values())
+    performed = taught or any(
+        own.environment.base == CERTIFIED or recipe_named(algo).task(name, own.environment).performed
+        for name, own in stages.items()
+    )
     library = dataset_library(dataset, robot, where, own_split, reading_bar, performed)
     if taught:
         library = only_performed(library)
     for line in [*described(library), *advice(dataset.description.config), *penalty_notes(library, algo, stages)]:
         print(line, flush=True)
-    distilled = len(stages) - (FINETUNED in stages)
-    minutes = min(MINUTES, distilled * (FEW[0] + FEW[1] * len(library))) if taught else MINUTES
+    stages_taught = len(stages) - (FINETUNED in stages)
+    patience = recipe_named(algo).patience * stages_taught
+    minutes = min(MINUTES, patience * (FEW[0] + FEW[1] * len(library))) if taught else MINUTES
     budget = Budget(args.steps, minutes if args.minutes is None and args.steps is None else args.minutes)
     if FINETUNED in stages:
         budget = finetuning_budget(budget, args.finetune, stages)
@@ -185,6 +190,17 @@ def parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     new.add_argument("--algo", help=f"the recipe: {', '.join(recipe_names())} (default: {ALGO})")
     new.add_argument(
+        "--stage", metavar="teacher|student",
+        help="one of the stages alone, of a recipe that has a teacher and a student (default: one after the other)",
+    )  # fmt: skip
+    new.add_argument(
+        "--teacher", metavar=f"RUN|{EXPERTS}", help="what a student alone learns from: a run, or certified performances"
+    )
+    new.add_argument(
+        "--condition", metavar="C",
+        help=f"what a masked student is told: {', '.join(CONDITIONS)} (default: the preset's)",
+    )  # fmt: skip
+    new.add_argument(
         "--preset",
         help=f"{CPU}, {PAPER}: sizes of networks and settings of learning; {DEPLOY}: as {CPU}, but a policy that other "
         f"projects' programs can run (default: {CPU})",
@@ -253,7 +269,10 @@ def configuration(args: argparse.Namespace) -> RunCfg:
         if begin not in (None, EXPERTS):
             raise ConfigError(f"--finetune goes on after --from {EXPERTS}; --from {begin} is PPO already")
         begin = FINETUNED
-    cfg = recipe_named(args.algo or ALGO).settings(args.preset or CPU, args.seed or 0, begin)
+    recipe = recipe_named(args.algo or ALGO)
+    cfg = recipe.settings(args.preset or CPU, args.seed or 0, begin, own_stage(args), own_teacher(args))
+    if args.condition is not None:
+        cfg = with_condition(cfg, args.condition)
     given: dict[str, Any] = {
         "randomize": args.randomize,
         "base": args.base,
@@ -264,6 +283,32 @@ def configuration(args: argparse.Namespace) -> RunCfg:
     if args.randomize and args.preset != DEPLOY and taught_by_experts(cfg.algo, cfg.stages):
         given["history"] = REMEMBERED
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
+
+
+def with_condition(cfg: RunCfg, condition: str) -> RunCfg:
+    """Return the settings with what masked stages are told; a run without one is an error."""
+    masked = [n for n, own in cfg.stages.items() if recipe_named(cfg.algo).task(n, own.environment).masking]
+    if not masked:
+        raise ConfigError(f"--condition {condition}: {' and '.join(cfg.stages)} of {cfg.algo} is told everything")
+    changed = {
+        n: replace(own, environment=replace(own.environment, condition=condition)) if n in masked else own
+        for n, own in cfg.stages.items()
+    }
+    return replace(cfg, stages=changed)
+
+
+def own_stage(args: argparse.Namespace) -> str | None:
+    """Return the stage that is asked for alone; by trial and error, a teacher is what the recipe calls a tracker."""
+    return "tracker" if args.stage == "teacher" and args.begin == SCRATCH else args.stage
+
+
+def own_teacher(args: argparse.Namespace) -> str | None:
+    """Return what a student alone learns from: experts, or the folder of a run."""
+    if args.teacher is None or args.teacher == EXPERTS:
+        return args.teacher
+    if args.stage != "student":
+        raise ConfigError("--teacher goes with --stage student: all else has its own")
+    return str(Path(args.teacher).resolve())
 
 
 def finetuning_budget(budget: Any, minutes: float, stages: Mapping[str, StageCfg]) -> Any:
@@ -289,20 +334,32 @@ def resumed_data(folder: RunFolder, args: argparse.Namespace) -> tuple[str | Non
     own = {
         "where": where, "algo": cfg.algo, "randomize": environment.randomize, "no_future": not environment.future,
         "base": environment.base, "seed": cfg.seed, "split": split, "begin": begin, "observations": observations,
+        "condition": list(cfg.stages.values())[-1].environment.condition,
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(args, name) not in (None, value)]
+    other += ["stage"] * (args.stage is not None and tuple(cfg.stages) != (own_stage(args),))
+    other += ["teacher"] * (args.teacher is not None and own_teacher(args) != cfg.teacher)
     if args.preset is not None:
-        beside = {
-            name: getattr(environment, name) for name in ("randomize", "future", "base", "differences", "history")
-        }
-        preset = recipe_named(cfg.algo).settings(args.preset, cfg.seed, way).with_environment(**beside)
-        other += ["preset"] * (preset != cfg)
+        other += ["preset"] * (not of_preset(cfg, args.preset))
     if other:
         names = ", ".join(f"--{OPTIONS.get(name, name.replace('_', '-'))}" for name in other)
         raise ConfigError(
             f"{names}: the run in {folder.root} was begun otherwise and goes on as it was; leave that out"
         )
     return where, split
+
+
+def of_preset(cfg: RunCfg, preset: str) -> bool:
+    """Return whether a run has the settings of a preset but for what options change."""
+    stages = recipe_named(cfg.algo).presets.get(preset, {})
+    changed = ("randomize", "future", "base", "differences", "history", "condition")
+    for name, own in cfg.stages.items():
+        if name not in stages:
+            return False
+        beside = {option: getattr(own.environment, option) for option in changed}
+        if replace(stages[name], environment=replace(stages[name].environment, **beside)) != own:
+            return False
+    return True
 
 
 def reading_bar(entries: list) -> Iterator:

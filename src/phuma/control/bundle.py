@@ -23,7 +23,7 @@ from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
 from phuma.sim.coordinates import Coordinates as State
-from phuma.sim.feedback import Feedback, Strand, blinded, feedback_of
+from phuma.sim.feedback import Feedback, Strand, feedback_of, halved
 from phuma.sim.feedback import aim as aim_along
 from phuma.sim.mujoco_cpu import unreported
 
@@ -91,7 +91,7 @@ def _strand(dynamics: Dynamics, performance: Rollout, first: int, qpos: Array, q
     if last < len(performance.value):
         end = performance.value[last].T @ performance.value[last]
     gains, value = feedback_along(dynamics, qpos, qvel, target, end)
-    return Strand(int(first), blinded(Feedback(qpos[:-1], qvel[:-1], target, gains, value)))
+    return Strand(int(first), halved(Feedback(qpos[:-1], qvel[:-1], target, gains, value)))
 
 
 def _lost(

@@ -100,6 +100,16 @@ def two_columns(q: Tensor) -> Tensor:
     return namespace(q).stack(parts, -1)
 
 
+def x_and_z(q: Tensor) -> Tensor:
+    """Return (..., 6) the turned x axis, then the turned z axis: first and third column of the rotation's matrix."""
+    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    parts = [
+        1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y),
+        2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y),
+    ]  # fmt: skip
+    return namespace(q).stack(parts, -1)
+
+
 def up_component(q: Tensor) -> Tensor:
     """Return (...) z of the vertical seen from a frame rotated by q: 1 upright, -1 upside down."""
     return 1 - 2 * (q[..., 1] ** 2 + q[..., 2] ** 2)

@@ -14,16 +14,20 @@ from phuma.dataset.category import GROUPS
 from phuma.dataset.dataset import Dataset, Entry
 from phuma.errors import ConfigError, PhumaError, ReadError, missing_extra
 from phuma.evaluation import judge, summarise
+from phuma.evaluation.asked import judge_asked, summarise_asked
 from phuma.io.inside import inside
 from phuma.learning.deploy.dialects.registry import DIALECTS
 from phuma.learning.deploy.policy import Policy, PolicyInfo
+from phuma.learning.env.conditions import CONDITIONS
 from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
 from phuma.learning.run.folder import RunFolder
 from phuma.learning.run.rollouts import START, roll_out
 from phuma.robots import Robot, built_in_robots, is_built_in, load_robot
 from phuma.robots.locked_motion import is_of_free, locked_motion, lost_by_locking
+from phuma.robots.whole import role_bodies, whole_robot
 from phuma.sim.events import EventsCfg
 from phuma.sim.feedback import Strand
+from phuma.sim.feedforward import CERTIFIED
 from phuma.sim.world_simulation import simulation_in
 from phuma.sim.worlds import World
 
@@ -219,7 +223,8 @@ def try_in(
     if start is None:
         start = START if episodes > 1 else 0.0
     events = EventsCfg(noise=world.noise, pushes=world.pushes, start=start, delay=world.delay)
-    simulation = simulation_in(world, library.robot, physics_steps(policy.info, world.physics_dt))
+    robot = policy.info.task.tracked(library.robot)
+    simulation = simulation_in(world, robot, physics_steps(policy.info, world.physics_dt))
     return roll_out(policy, library, simulation, episodes, events, seed)
 
 
@@ -245,6 +250,20 @@ def judge_rollouts(rollouts: Iterable[Rollout], library: MotionLibrary) -> dict[
         number = index[rollout.motion]
         scores.append(judge(rollout, library.motions[number], library.robot, library.categories[number]))
     return summarise(scores, GROUPS)
+
+
+def follows_performances(info: PolicyInfo) -> bool:
+    """Return whether a policy follows certified performances of motions, where they have any."""
+    return info.base == CERTIFIED or info.task.performed
+
+
+def judge_what_was_asked(rollouts: Iterable[Rollout], library: MotionLibrary, info: PolicyInfo) -> dict[str, Any]:
+    """Return how near a masked policy's bodies stayed that it was told of, and which these are."""
+    robot, index = whole_robot(library.robot), {name: number for number, name in enumerate(library.names)}
+    named = role_bodies(robot)
+    bodies = [named[role] for role in CONDITIONS[info.condition].roles]
+    each = [judge_asked(rollout, library.motions[index[rollout.motion]], robot, bodies) for rollout in rollouts]
+    return {"condition": info.condition, "bodies": bodies, **summarise_asked(each)}
 
 
 def judge_policy(policy: Policy, library: MotionLibrary, **how: Any) -> dict[str, Any]:

@@ -17,12 +17,11 @@ from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import Performance, library_of, performance_of
 from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
-from phuma.pipelines.evaluate_policy import try_in
+from phuma.pipelines.evaluate_policy import follows_performances, try_in
 from phuma.pipelines.performed import CLOSE, follower
 from phuma.pipelines.recorded_tracks import ERROR
 from phuma.pipelines.scene_building import Piece, show_of, stored_performer
 from phuma.robots import Robot
-from phuma.sim.feedforward import CERTIFIED
 from phuma.sim.reference import fault
 from phuma.sim.worlds import TRAINED, WORLDS, World
 from phuma.viewer.session import Opened
@@ -104,7 +103,7 @@ class PolicyCollection:
 
     def _performance(self, piece: Piece) -> Performance | None:
         """Return how a clip is performed, where its policy goes by that and it was performed to the end."""
-        if piece.performance is None or self._policy.info.base != CERTIFIED:
+        if piece.performance is None or not follows_performances(self._policy.info):
             return None
         stored = piece.performance()
         if stored.terminated_at is not None:

@@ -6,7 +6,9 @@ was pushed sets its feet down early or late, and then it is nearest to another m
     k = argmin_k  |L_k x_k|^2 + w (k - t)^2,     target = target_k + K_k x_k
 
 with |L_k x_k|^2, what the deviation will cost. Without that choice half as many robots come back, of walks a quarter.
-Where the robot stands on the floor is left out of x: no sensor says it, and chasing a place throws robots over.
+Where the robot stands on the floor is left out of x: no sensor says it, and chasing a place throws robots over. A
+learner that is told may ask for it within a `reach`: then x has how far the robot is from where it should be by the
+clock, cut at so many metres.
 
 A performance may have ways back to it from states beside it, along which there is feedback too; then the one is taken
 from which the deviation costs least.
@@ -23,6 +25,8 @@ from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.sim.coordinates import Coordinates, tangent
 
+FLOOR = 2
+"""Coordinates of a state that say where on the floor it is: the first"""
 AWAY = 10
 """Most control steps by which a robot can be early or late"""
 BY_THE_CLOCK = 5.0
@@ -54,16 +58,13 @@ def feedback_of(rollout: Rollout) -> Feedback:
     assert target is not None
     assert gains is not None
     assert value is not None
-    return blinded(Feedback(rollout.qpos[:-1], velocity[:-1], target, gains, value))
+    return halved(Feedback(rollout.qpos[:-1], velocity[:-1], target, gains, value))
 
 
-def blinded(feedback: Feedback) -> Feedback:
-    """Return feedback that does not know where on the floor the robot stands, gains in half precision."""
-    sees = np.ones(feedback.gains.shape[-1])
-    sees[:2] = 0.0
-    half = np.clip(sees * feedback.gains, -6e4, 6e4).astype(np.float16)
-    value = (sees * feedback.value).astype(np.float32)
-    return Feedback(feedback.qpos, feedback.qvel, feedback.target, half, value)
+def halved(feedback: Feedback) -> Feedback:
+    """Return feedback with gains in half precision."""
+    half = np.clip(feedback.gains, -6e4, 6e4).astype(np.float16)
+    return Feedback(feedback.qpos, feedback.qvel, feedback.target, half, feedback.value.astype(np.float32))
 
 
 class Strand(NamedTuple):
@@ -77,7 +78,8 @@ class Strand(NamedTuple):
 class Strands:
     """Feedback for several motions; each has its performance and, after it, ways back to that."""
 
-    def __init__(self, motions: Sequence[Sequence[Strand]]) -> None:
+    def __init__(self, motions: Sequence[Sequence[Strand]], reach: float = 0.0) -> None:
+        self._reach = reach
         each = [strand for strands in motions for strand in strands]
         self._feedback = Feedback(*(np.concatenate(part) for part in zip(*(strand.feedback for strand in each))))
         lengths = np.array([len(strand.feedback) for strand in each])
@@ -102,7 +104,7 @@ class Strands:
 
     def _along(self, strand: Array, state: Coordinates, step: Array) -> tuple[Array, Array]:
         first, last = self._first[strand], self._last[strand]
-        return aim(self._feedback, state, first + step - self._begin[strand], first, last)
+        return aim(self._feedback, state, first + step - self._begin[strand], first, last, self._reach)
 
     def _nearest_way(self, state: Coordinates, motion: Array, step: Array) -> tuple[Array, Array]:
         """Return the environments that have a way back at this step of their motions, and of each the one that costs
@@ -117,6 +119,7 @@ class Strands:
             Coordinates(state.qpos[environment], state.qvel[environment]),
             Coordinates(self._feedback.qpos[at], self._feedback.qvel[at]),
         ).astype(np.float32)
+        x[..., :FLOOR] = 0.0
         cost = np.full(there.shape, np.inf)
         cost[environment, column] = price(self._feedback.value[at], x)
         rows = np.flatnonzero(there.any(axis=1))
@@ -128,18 +131,24 @@ def price(value: Array, x: Array) -> Array:
     return (np.matmul(value, x[..., None])[..., 0] ** 2).sum(-1)
 
 
-def aim(feedback: Feedback, state: Coordinates, step: Array, first: Array, last: Array) -> tuple[Array, Array]:
+def aim(
+    feedback: Feedback, state: Coordinates, step: Array, first: Array, last: Array, reach: float = 0.0
+) -> tuple[Array, Array]:
     """Return (E, N) rad, what the joints' controllers of E environments should aim at, and (E,) what their deviations
     will cost.
 
-    `step` (E,) is the clock's, `first` and `last` (E,) are those of the performance that it is in.
+    `step` (E,) is the clock's, `first` and `last` (E,) are those of the performance that it is in; `reach` is how far
+    off, in m, the place on the floor counts.
     """
     near = np.clip(step[:, None] + np.arange(-AWAY, AWAY + 1), first[:, None], last[:, None])
     there = Coordinates(feedback.qpos[near], feedback.qvel[near])
     x = tangent(Coordinates(state.qpos[:, None], state.qvel[:, None]), there).astype(np.float32)
+    away = x[:, AWAY, :FLOOR].copy()
+    x[..., :FLOOR] = 0.0
     cost = price(feedback.value[near], x)
     rows = np.arange(len(step))
     best = (cost + BY_THE_CLOCK * (near - step[:, None]) ** 2).argmin(axis=1)
-    chosen = near[rows, best]
-    offset = np.matmul(feedback.gains[chosen].astype(np.float32), x[rows, best][..., None])[..., 0]
+    chosen, x = near[rows, best], x[rows, best]
+    x[:, :FLOOR] = away * np.minimum(1.0, reach / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-6))
+    offset = np.matmul(feedback.gains[chosen].astype(np.float32), x[..., None])[..., 0]
     return feedback.target[chosen] + offset, cost[rows, best]

@@ -21,6 +21,11 @@ def default_base(robot: Robot, motion: Trajectory, rates: Derivatives) -> Array:
     return np.broadcast_to(robot.default_pose, (len(motion), robot.n_joints))
 
 
+def middle_base(robot: Robot, motion: Trajectory, rates: Derivatives) -> Array:
+    """Return (T, N) rad: the middles of the joints' ranges, as ProtoMotions has it."""
+    return np.broadcast_to((robot.lower + robot.upper) / 2, (len(motion), robot.n_joints))
+
+
 def reference_base(robot: Robot, motion: Trajectory, rates: Derivatives) -> Array:
     """Return (T, N) rad: the reference's joints."""
     return motion.joint_pos
@@ -41,6 +46,8 @@ def between(target: Array) -> Array:
     return np.concatenate([target[:1], 0.5 * (target[1:] + target[:-1])])
 
 
+MIDDLE = "middle"
+"""Name of the base of ProtoMotions, with whose gains and action scale it goes together"""
 CERTIFIED = "certified"
 """Name of the base whose targets, and whose reference, are those of a motion's certified performance"""
 
@@ -63,6 +70,7 @@ BASES = {
         reference_base, "the reference's joint positions, mean of the coming frame and the one before it"
     ),
     "default": Base(default_base, "the default pose, whatever the motion"),
+    MIDDLE: Base(middle_base, "the middles of the joints' ranges, whatever the motion"),
     CERTIFIED: Base(
         feedforward_base,
         "the motor targets of the motion's certified performance, which is then the reference too; q + (tau + damping "

@@ -29,6 +29,7 @@ def simulation_model(robot: Robot, substeps: int) -> mujoco.MjModel:
         if geom.contype == 0 and geom.conaffinity == 0:
             spec.delete(geom)
     spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], friction=[1, 0.005, 0.0001])
+    add_missing_bodies(spec, robot)
     return compiled(spec, robot, substeps)
 
 
@@ -63,6 +64,13 @@ def passive_joints(robot: Robot) -> PassiveJoints:
     model = simulation_model(robot, 1)
     dofs = np.array([int(model.joint(name).dofadr[0]) for name in robot.joint_names])
     return PassiveJoints(model.dof_armature[dofs], model.dof_frictionloss[dofs], model.dof_damping[dofs])
+
+
+def add_missing_bodies(spec: mujoco.MjSpec, robot: Robot) -> None:
+    """Add the bodies that the robot has and its model file has not: without mass, fixed to those that carry them."""
+    for name, parent, pos in zip(robot.body_names, robot.parents, robot.body_pos):
+        if spec.body(name) is None:
+            spec.body(robot.body_names[parent]).add_body(name=name, pos=pos)
 
 
 def end_bodies(robot: Robot) -> tuple[str, ...]:

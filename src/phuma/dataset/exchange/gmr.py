@@ -8,7 +8,6 @@ import numpy as np
 
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.exchange import pbhc
-from phuma.dataset.exchange.fixed_bodies import Bodies, Fixed, with_fixed
 from phuma.dataset.exchange.format import Format, Names
 from phuma.dataset.exchange.layout import prepared, recorded, single, to_xyzw
 from phuma.dataset.exchange.phuma_npy import read_dictionary
@@ -16,6 +15,7 @@ from phuma.dataset.exchange.pickled import dumps
 from phuma.io.atomic import write_atomic
 from phuma.io.probe import Probe
 from phuma.io.safe_pickle import load_pickle
+from phuma.robots.fixed_bodies import Bodies, Fixed, with_fixed
 from phuma.robots.kinematics import local_body_poses
 from phuma.robots.robot import Robot
 

@@ -14,7 +14,6 @@ from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.dataset.exchange.bodies import BodyPoses, points_on, pose_bodies, velocities
-from phuma.dataset.exchange.fixed_bodies import Bodies, Fixed, with_fixed
 from phuma.dataset.exchange.format import Format, Names
 from phuma.dataset.exchange.imported import Columns, imported, number
 from phuma.dataset.exchange.layout import prepared, single, to_xyzw
@@ -24,18 +23,10 @@ from phuma.io.atomic import write_atomic
 from phuma.io.probe import Probe
 from phuma.io.safe_pickle import as_array
 from phuma.io.torch_file import load_torch
+from phuma.robots.fixed_bodies import PROTOMOTIONS, Bodies, with_fixed
 from phuma.robots.robot import Robot
 
 KEYS = ("dof_pos", "rigid_body_pos", "rigid_body_rot")
-EXTRA: dict[str, tuple[Fixed, ...]] = {
-    "g1": (
-        Fixed("head", "pelvis", (0.0, 0.0, 0.4)),
-        Fixed("left_rubber_hand", "left_wrist_yaw_link", (0.12, 0.0, 0.0)),
-        Fixed("right_rubber_hand", "right_wrist_yaw_link", (0.12, 0.0, 0.0)),
-    ),
-    "h1_2": (Fixed("head_aux", "torso_link", (0.0, 0.0, 0.7)),),
-}
-"""The added bodies by robot, from g1_bm.xml, g1_holo_compat.xml and h1_2.xml of ProtoMotions"""
 
 
 def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
@@ -64,7 +55,7 @@ def write(motion: RobotMotion, robot: Robot, path: Path) -> None:
 
 def theirs(robot: Robot) -> Bodies:
     """Return ProtoMotions' bodies."""
-    return with_fixed(robot, EXTRA.get(robot.name, ()))
+    return with_fixed(robot, PROTOMOTIONS.get(robot.name, ()))
 
 
 def read(path: Path, robot: Robot) -> list[RobotMotion]:

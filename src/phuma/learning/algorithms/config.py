@@ -107,6 +107,25 @@ class DistillationCfg(AlgorithmCfg):
 
 
 @dataclass(frozen=True)
+class VariationalCfg(DistillationCfg):
+    """Settings of imitation by a policy with a latent."""
+
+    name: ClassVar[str] = "variational"
+    kl_first: float = 1e-4
+    """Weight of the divergence of posterior and prior at first."""
+    kl_last: float = 1e-2
+    """Its weight in the end."""
+    kl_from: float = 0.3
+    """Share of the training after which it rises."""
+    kl_until: float = 0.6
+    """Share of the training after which it stays."""
+
+    def for_motions(self, motions: int) -> Self:
+        """As many passes as the public code makes, however many motions there are."""
+        return self
+
+
+@dataclass(frozen=True)
 class FinetuningCfg(PPOCfg):
     """Settings of PPO from a distilled policy."""
 
@@ -141,6 +160,6 @@ class LatentPPOCfg(PPOCfg):
 
 
 ALGORITHMS: dict[str, type[AlgorithmCfg]] = {
-    cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, FinetuningCfg, LatentPPOCfg)
+    cfg.name: cfg for cfg in (PPOCfg, DistillationCfg, VariationalCfg, FinetuningCfg, LatentPPOCfg)
 }
 """Settings by the algorithm's name, as a run's description has it."""

@@ -14,7 +14,7 @@ from phuma.core.rotations import Array
 from phuma.learning.algorithms.algorithm import Algorithm, Outcome, below
 from phuma.learning.algorithms.config import DistillationCfg
 from phuma.learning.algorithms.memory import Memory
-from phuma.learning.algorithms.storage import Storage
+from phuma.learning.algorithms.storage import Batch, Storage
 from phuma.learning.env.observation import Observation
 from phuma.learning.nets.actor_critic import Actor
 
@@ -85,7 +85,24 @@ class Distillation(Algorithm):
         if self.storage.filled == self.cfg.horizon:
             self.storage.begin()
         self._label = self.teacher(observation)
+        return self.explored(observation)
+
+    def explored(self, observation: Observation) -> Tensor:
+        """Return (E, N) the actions by which the student finds states to be labelled."""
         return self.student.actor(observation, self.net.features)
+
+    def losses(self, batch: Batch) -> dict[str, Tensor]:
+        """Return what is minimised, by names: the sum of all."""
+        action = self.student.actor(batch.observation, self.net.features)
+        imitation = norm_loss if self.cfg.norm else imitation_loss
+        return {
+            "imitation_loss": imitation(action, batch.fields["label"], batch.fields["weight"]),
+            "estimation_loss": self.student.actor.estimation_loss(batch.observation),
+        }
+
+    def _own(self, observation: Observation) -> Observation:
+        """Return what the student observes, without what its teacher alone does."""
+        return {name: observation[name] for name in self.net.actor.observed}
 
     @torch.no_grad()
     def record(self, observation: Observation, action: Tensor, outcome: Outcome) -> None:
@@ -94,28 +111,22 @@ class Distillation(Algorithm):
         self.storage.add(observation, label=label, weight=weight)
         self.memory.add(self._own(observation), label=label, weight=weight)
 
-    def _own(self, observation: Observation) -> Observation:
-        """Return what the student observes, without what its teacher alone does."""
-        return {name: observation[name] for name in self.net.actor.observed}
-
     def update(self, observation: Observation) -> dict[str, float]:
-        cfg, total, off = self.cfg, 0.0, 0.0
+        cfg, means = self.cfg, dict[str, float]()
         with torch.no_grad():
             for mine, theirs in zip(self.student.buffers(), self.net.buffers()):
                 mine.copy_(theirs)
         self.optimizer.param_groups[0]["lr"] = annealed_rate(cfg.learning_rate, self.progress)
         for _ in range(cfg.updates):
             batch = self.memory.draw(cfg.batch, self.generator)
-            action = self.student.actor(batch.observation, self.net.features)
-            loss = (norm_loss if cfg.norm else imitation_loss)(action, batch.fields["label"], batch.fields["weight"])
-            guess = self.student.actor.estimation_loss(batch.observation)
-            self.descend(loss + guess, cfg.max_grad_norm, self.parameters)
+            losses = self.losses(batch)
+            self.descend(sum(losses.values(), torch.zeros(())), cfg.max_grad_norm, self.parameters)
             with torch.no_grad():
                 for mean, own in zip(self.net.actor.parameters(), self.student.actor.parameters()):
                     mean.lerp_(own, 1 - cfg.average)
-            total, off = total + loss.item(), off + guess.item()
+            for name, value in losses.items():
+                means[name] = means.get(name, 0.0) + value.item() / cfg.updates
         weight = float(self.storage["weight"].mean())
-        means = {"imitation_loss": total / cfg.updates, "estimation_loss": off / cfg.updates}
         return means | {"trust": weight, "learning_rate": self.rate}
 
     def forget(self) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError
+from phuma.learning.env.conditions import CONDITIONS
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.context import action_scale
 from phuma.learning.env.observation import Observation
@@ -18,6 +19,11 @@ from phuma.learning.recipes.recipe import recipe_named, recipe_names
 from phuma.robots.robot import Robot
 from phuma.sim.feedforward import BASES
 from phuma.sim.model import CONTROL_RATE, PassiveJoints, passive_joints
+
+LATER = ("differences", "history", "frames", "stride", "near", "near_stride", "far", "condition")
+"""Names of settings that a description of an earlier version does not have"""
+OBSERVED = ("substeps", "base", "future", *LATER)
+"""Names of the environment's settings that a policy's description has, too"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +55,18 @@ class PolicyInfo:
     """Whether the policy observes how far it is from the reference now"""
     history: int
     """Control steps of its past that the policy observes; 1 where it observes the present alone"""
+    frames: int
+    """Coming frames that the policy observes, where its recipe leaves that open"""
+    stride: int
+    """Control steps between them"""
+    near: int
+    """Near frames of which a masked policy is told"""
+    near_stride: int
+    """Control steps between them"""
+    far: int
+    """Control steps from the coming frame to the far one of which a masked policy is told"""
+    condition: str
+    """What a masked policy is told of the coming frames: one of `env.conditions.CONDITIONS`"""
     substeps: int
     """Physics steps per control step in training"""
     algo: str
@@ -77,8 +95,7 @@ class PolicyInfo:
     @property
     def task(self) -> Task:
         """Return the task without what only learning needs."""
-        names = ("substeps", "base", "future", "differences", "history")
-        cfg = EnvironmentCfg(**{name: getattr(self, name) for name in names})
+        cfg = EnvironmentCfg(**{name: getattr(self, name) for name in OBSERVED})
         return recipe_named(self.algo).task(self.stage, cfg).acting
 
     @property
@@ -93,6 +110,7 @@ class PolicyInfo:
 
     def check(self, robot: Robot) -> None:
         """Check that this robot is the one the policy was made for; the error names all that differs."""
+        robot = self.task.tracked(robot)
         for name, own, theirs in (
             ("joints", self.joint_names, robot.joint_names),
             ("key bodies", self.key_bodies, robot.key_bodies),
@@ -104,7 +122,7 @@ class PolicyInfo:
                     f"the policy is of robot {self.robot} and does not fit {robot.name}: other {name}, for example "
                     f"{odd[0]}; give the dataset and the robot it was trained for"
                 )
-        for name, values in numbers_of(robot).items():
+        for name, values in numbers_of(robot, self.base).items():
             if not np.allclose(getattr(self, name), values, rtol=1e-4, atol=1e-6):
                 joint = int(np.argmax(~np.isclose(getattr(self, name), values, rtol=1e-4, atol=1e-6)))
                 raise ConfigError(
@@ -120,7 +138,9 @@ class PolicyInfo:
 def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
     """Return the description from what `as_plain` gave; raises KeyError, TypeError or ValueError where it cannot be."""
     given: dict[str, Any] = {}
-    values = {"differences": False, "history": 1, **dict.fromkeys(PassiveJoints._fields, ()), **values}  # of before
+    unsaid = EnvironmentCfg(history=1, differences=False)
+    before = {name: getattr(unsaid, name) for name in LATER} | dict.fromkeys(PassiveJoints._fields, ())
+    values = before | dict(values)
     for f in fields(PolicyInfo):
         value = values[f.name]
         given[f.name] = tuple(value) if isinstance(value, list) else value
@@ -150,34 +170,33 @@ def info_from_plain(values: Mapping[str, Any]) -> PolicyInfo:
         raise ValueError(f"control_rate is {info.control_rate!r}; {CONTROL_RATE:g} Hz are known here")
     if not isinstance(info.steps, int) or info.steps < 0:
         raise ValueError(f"steps is {info.steps!r}; expected a whole number, 0 or more")
-    for name in ("substeps", "history"):
+    if info.condition not in CONDITIONS:
+        raise ValueError(f"condition is {info.condition!r}; there are: {', '.join(CONDITIONS)}")
+    for name in ("substeps", "history", *(name for name in LATER[2:] if name != "condition")):
         if not isinstance(number := getattr(info, name), int) or not 1 <= number <= 100:
             raise ValueError(f"{name} is {number!r}; expected a whole number from 1 to 100")
     return info
 
 
-def numbers_of(robot: Robot) -> dict[str, Array]:
-    """Return (N,) arrays by the names of the per-joint fields of `PolicyInfo`."""
+def numbers_of(robot: Robot, base: str) -> dict[str, Array]:
+    """Return (N,) arrays by the names of the per-joint fields of `PolicyInfo`, for actions that are added to a base."""
     names = ("default_pose", "stiffness", "damping", "torque_limit")
-    return {name: getattr(robot, name) for name in names} | {"action_scale": action_scale(robot)}
+    return {name: getattr(robot, name) for name in names} | {"action_scale": action_scale(robot, base)}
 
 
 def info_of(
     robot: Robot, algo: str, stage: str, cfg: EnvironmentCfg, data: Mapping[str, Any] | None = None, phuma: str = ""
 ) -> PolicyInfo:
     """Return the description of a policy that is trained with these settings for this robot."""
-    values = numbers_of(robot) | passive_joints(robot)._asdict()
-    numbers: dict[str, Any] = {name: tuple(float(v) for v in each) for name, each in values.items()}
+    robot = recipe_named(algo).task(stage, cfg).tracked(robot)
+    values = numbers_of(robot, cfg.base) | passive_joints(robot)._asdict()
+    numbers: dict[str, Any] = {name: tuple(float(v) for v in own) for name, own in values.items()}
+    numbers |= {name: getattr(cfg, name) for name in OBSERVED}
     return PolicyInfo(
         robot=robot.name,
         joint_names=robot.joint_names,
-        base=cfg.base,
         anchor_body=robot.anchor_body,
         key_bodies=robot.key_bodies,
-        future=cfg.future,
-        differences=cfg.differences,
-        history=cfg.history,
-        substeps=cfg.substeps,
         algo=algo,
         stage=stage,
         data=dict(data or {}),

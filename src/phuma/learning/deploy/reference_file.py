@@ -3,6 +3,7 @@ docs/formats/policy.md is the specification."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,15 @@ from phuma.robots.robot import Robot
 
 FORMAT, VERSION = "phuma-reference", 2
 OF_STATE = ("root_pos", "root_quat", "root_linvel", "root_angvel", "joint_pos", "joint_vel")
+OF_BODIES = ("body_pos", "body_quat")
+"""For a policy that observes all bodies, in the order of its description's `key_bodies`"""
 
 
 def save_reference(path: str | Path, library: MotionLibrary, number: int, info: PolicyInfo) -> None:
     """Write one of the library's motions for this policy, whole or not at all."""
     info.check(library.robot)
     task = info.task
+    library = replace(library, robot=task.tracked(library.robot))
     references = expand(library, [number], task)
     state, frames = references.state, np.arange(len(references))
     anchor = library.robot.key_bodies.index(library.robot.anchor_body)
@@ -41,7 +45,8 @@ def save_reference(path: str | Path, library: MotionLibrary, number: int, info: 
         assert group.coming is not None
         arrays[group.name] = references.features[group.name]
         arrays[f"{group.name}_rows"] = references.coming(group.coming, frames)
-    save_npz(path, arrays | {name: getattr(state, name) for name in OF_STATE})
+    names = (*OF_STATE, *OF_BODIES) if task.whole else OF_STATE
+    save_npz(path, arrays | {name: getattr(state, name) for name in names})
 
 
 def robot_facts(robot: Robot) -> dict[str, Array]:

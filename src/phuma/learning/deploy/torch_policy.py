@@ -43,7 +43,8 @@ def policy_of_run(folder: RunFolder, robot: Robot, stage: str | None = None) -> 
     recipe, cfg = recipe_named(run.cfg.algo), run.cfg.stages[stage]
     arrays = folder.load(stage)
     try:
-        net = recipe.stages[stage].network(recipe.task(stage, cfg.environment), robot, cfg.network)
+        task = recipe.task(stage, cfg.environment)
+        net = recipe.stages[stage].network(task, task.tracked(robot), cfg.network)
         load_weights(net, arrays)
         steps = int(arrays["counts"][1])
     except (PhumaError, RuntimeError, TypeError, ValueError, LookupError) as e:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from phuma.errors import ConfigError
+from phuma.learning.env.conditions import CONDITIONS
 from phuma.sim.feedforward import BASES
 
 
@@ -24,6 +25,18 @@ class EnvironmentCfg:
     """Control steps of its past from which the policy estimates its velocity, where its recipe does; 1 for none."""
     future: bool = True
     """Whether the policy observes the coming motion, where its recipe leaves that open."""
+    frames: int = 15
+    """Coming frames that the policy observes, where its recipe leaves that open."""
+    stride: int = 1
+    """Control steps between them."""
+    near: int = 10
+    """Near frames of which a masked policy is told."""
+    near_stride: int = 1
+    """Control steps between them."""
+    far: int = 50
+    """Control steps from the coming frame to the far one of which a masked policy is told."""
+    condition: str = "all"
+    """Name of what a masked policy is told of the coming frames: one of `env.masking.CONDITIONS`, or any."""
     forgiving: bool = True
     """Whether a joint beyond its soft limit is penalised only as far as the reference does not ask for it."""
     randomize: bool = False
@@ -41,6 +54,8 @@ class EnvironmentCfg:
             raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
         if not 0 <= self.first <= 1:
             raise ConfigError(f"first is {self.first}; a share from 0 to 1 is needed")
-        for name in ("environments", "substeps", "history"):
+        for name in ("environments", "substeps", "history", "frames", "stride", "near", "near_stride", "far"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")
+        if self.condition not in CONDITIONS:
+            raise ConfigError(f"no condition {self.condition!r}; there are: {', '.join(CONDITIONS)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,11 +13,15 @@ from phuma.core.tensors import Tensor, like
 from phuma.learning.env.points import Moved, Points, moved, points_of
 from phuma.learning.env.terms.anchoring import about_root, anchored
 from phuma.robots.robot import Robot
+from phuma.robots.whole import role_bodies
+from phuma.sim.feedforward import MIDDLE
 from phuma.sim.model import end_bodies
 from phuma.sim.state import State
 
 ACTION_SHARE = 0.25
 """Share of a motor's torque limit that an action of 1 asks for at a standstill, as in BeyondMimic."""
+RANGE_SHARE = 0.7
+"""Share of a joint's range by which an action of 1 moves its target with the base `middle`, as in ProtoMotions."""
 SOFT_LIMIT = 0.9
 """Share of a joint's range, about its middle, that costs nothing."""
 
@@ -49,20 +54,24 @@ class Constants:
     """(N,) rad from there to its limits."""
     points: Points | None = None
     """Points by which a robot is tracked beside its bodies."""
+    roles: Tensor = None
+    """(6,) indices of `conditions.ROLES` among the key bodies; none where those are not all bodies."""
 
 
-def constants_of(robot: Robot, example: Tensor) -> Constants:
-    """Return the robot's constants in the library and on the device of `example`."""
+def constants_of(robot: Robot, example: Tensor, base: str = "") -> Constants:
+    """Return the robot's constants in the library and on the device of `example`, for actions that are added to a
+    base."""
 
     def to(array: Array) -> Tensor:
         return like(example, np.ascontiguousarray(array))
 
+    roles = [name for name in role_bodies(robot).values() if robot.key_bodies == robot.body_names]
     middle, half = (robot.upper + robot.lower) / 2, SOFT_LIMIT * (robot.upper - robot.lower) / 2
     return Constants(
         anchor=robot.key_bodies.index(robot.anchor_body),
         ends=to(np.array([robot.key_bodies.index(name) for name in end_bodies(robot)])),
         default_pose=to(robot.default_pose.astype(np.float32)),
-        action_scale=to(action_scale(robot).astype(np.float32)),
+        action_scale=to(action_scale(robot, base).astype(np.float32)),
         lower=to((middle - half).astype(np.float32)),
         upper=to((middle + half).astype(np.float32)),
         stiffness=to(robot.stiffness.astype(np.float32)),
@@ -71,12 +80,29 @@ def constants_of(robot: Robot, example: Tensor) -> Constants:
         middle=to(middle.astype(np.float32)),
         reach=to((half / SOFT_LIMIT).astype(np.float32)),
         points=points_of(robot, example),
+        roles=to(np.array([robot.key_bodies.index(name) for name in roles], dtype=int)),
     )
 
 
-def action_scale(robot: Robot) -> Array:
-    """Return (N,) rad by which an action of 1 moves a joint's target: 0.25 torque limit / stiffness."""
+def action_scale(robot: Robot, base: str = "") -> Array:
+    """Return (N,) rad by which an action of 1 moves a joint's target: 0.25 torque limit / stiffness, or 0.7 of its
+    range about the base `middle`."""
+    if base == MIDDLE:
+        return RANGE_SHARE * (robot.upper - robot.lower)
     return ACTION_SHARE * robot.torque_limit / robot.stiffness
+
+
+class Ahead(NamedTuple):
+    """Bodies of the reference in K coming frames, and which of them a masked policy is told."""
+
+    pos: Tensor
+    """(E, K, J, 3) m in the world"""
+    quat: Tensor
+    """(E, K, J, 4) wxyz in the world"""
+    visible: Tensor
+    """(E, K, J, 2) 1 where position or rotation are told, else 0"""
+    time: Tensor
+    """(E, K) s from now to each frame"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +130,10 @@ class Context:
     """The state a control step ago; known to rewards alone."""
     facts: Tensor | None = None
     """(E, 5 + 2 N) `sim.randomization.FACTS`; None where robots are as their model; known to observations alone."""
+    age: Tensor | None = None
+    """(E,) control steps since the episode began; known to rewards and terminations alone."""
+    ahead: Ahead | None = None
+    """What a masked policy is told of; known to its observations alone."""
 
     @cached_property
     def anchored(self) -> tuple[Tensor, Tensor]:
@@ -140,6 +170,7 @@ class Context:
         return heading(self.reference.root_quat)
 
 
-def reference_context(constants: Constants, reference: State) -> Context:
-    """Return the context of terms that depend on the reference alone."""
-    return Context(constants, reference, state=reference, action=reference.joint_pos)
+def reference_context(constants: Constants, reference: State, before: State | None = None) -> Context:
+    """Return the context of terms that depend on the reference alone, or on it and a frame before in place of the
+    robot."""
+    return Context(constants, reference, state=before or reference, action=reference.joint_pos)

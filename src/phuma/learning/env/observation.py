@@ -82,16 +82,24 @@ class ComingFrames:
 
     frames: int
     steps: int
+    chained: int = 0
+    """Control steps between frames that are each told relative to the one before, the first relative to the coming
+    frame; 0 where each is told by itself, beginning with the coming one."""
 
     @cached_property
     def offsets(self) -> Array:
         """Return (frames,) control steps after the coming frame."""
-        return np.linspace(0, self.steps, self.frames).round().astype(int)
+        return self.chained + np.linspace(0, self.steps, self.frames).round().astype(int)
 
     @property
     def about(self) -> str:
         if self.frames == 1:
             return "the coming frame of the reference"
+        if self.chained:
+            return (
+                f"{self.frames} frames of the reference, {self.chained} control steps apart, the first so many after "
+                "the coming frame, each relative to the one before; the last frame is held past the end"
+            )
         return (
             f"{self.frames} frames of the reference, evenly over the {self.steps} control steps that begin with the "
             "coming frame; the last frame is held past the end"
@@ -131,9 +139,10 @@ class ObservationGroup:
         ]
         return {"name": self.name, "shape": list(self.shape(robot)), "parts": parts}
 
-    def features(self, constants: Constants, reference: State) -> Tensor:
-        """Return (F, width) features of F frames of the reference, for a group of coming frames."""
-        context = reference_context(constants, reference)
+    def features(self, constants: Constants, reference: State, before: State | None = None) -> Tensor:
+        """Return (F, width) features of F frames of the reference, for a group of coming frames; `before` has those
+        that each is told relative to, where they are chained."""
+        context = reference_context(constants, reference, before)
         return joined([term.value(context) for term in self.terms])
 
 

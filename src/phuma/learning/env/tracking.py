@@ -9,7 +9,8 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like, namespace, to_numpy
-from phuma.learning.env.context import Context, constants_of
+from phuma.learning.env.context import Ahead, Context, constants_of
+from phuma.learning.env.masking import Masks
 from phuma.learning.env.observation import Histories, Observation, Observer
 from phuma.learning.env.task import Task
 from phuma.learning.motions.references import References
@@ -62,11 +63,13 @@ class TrackingEnv:
         self.longest = longest
         self.state: State = simulation.state()
         self._example = self.state.root_pos
-        self.constants = constants_of(robot, self._example)
+        self.constants = constants_of(robot, self._example, task.base)
         self._zero = self._to(np.zeros(simulation.num_envs, dtype=np.float32))
         self.joint_bias = None if cfg.joint_bias is None else self._to(cfg.joint_bias)
         self.facts = None if cfg.facts is None else self._to(cfg.facts)
         self._actuation = Actuation(robot, cfg, rng)
+        self._terminations = (*task.terminations, *task.strict)
+        self._masks = None if task.masking is None else Masks(task.masking, simulation.num_envs, rng)
         self._observer, self._histories = Observer(task.sensed, rng, cfg.noise), Histories(task.sensed)
         self.use(references, draw, on_step)
 
@@ -94,6 +97,8 @@ class TrackingEnv:
         """Advance all environments by one control step with the actions (E, N)."""
         self._push()
         self._histories.advance()
+        if self._masks is not None:
+            self._masks.advance()
         coming = self.frame + 1
         target = self.references.base[coming] + self.constants.action_scale * action
         told = self._actuation(target, self.age == 0)
@@ -103,12 +108,12 @@ class TrackingEnv:
         self.state = self.simulation.state()
         context = Context(
             self.constants, self.references.state[coming], self.state, action, self.action, self.simulation.touching(),
-            target=told, before=before,
+            target=told, before=before, age=self._to(self.age),
         )  # fmt: skip
         terms = [(term, term.value(context)) for term in self.task.rewards]
         reward = sum((term.weight * value for term, value in terms), self._zero) / CONTROL_RATE
         terminated = self.simulation.diverged()
-        for termination in self.task.terminations:
+        for termination in self._terminations:
             terminated = termination(context) | terminated
         failed = to_numpy(terminated)
         over = (coming >= self.references.last[self.references.clip_of[coming]]) | (self.age >= self.longest)
@@ -132,7 +137,8 @@ class TrackingEnv:
             tensors["waiting"] = self._actuation.waiting
         own = {"frame": self.frame, "age": self.age, "wait": self.wait}
         seen = {f"seen.{name}": value for name, value in self._histories.seen.items()}
-        return {name: to_numpy(value).copy() for name, value in (own | tensors | seen).items()}
+        masks = {} if self._masks is None else self._masks.snapshot()
+        return {name: to_numpy(value).copy() for name, value in (own | tensors | seen | masks).items()}
 
     def restore(self, arrays: Mapping[str, Array]) -> None:
         """Continue from a snapshot."""
@@ -140,6 +146,8 @@ class TrackingEnv:
         self.action, qpos, qvel = (self._to(arrays[name].copy()) for name in ("action", "qpos", "qvel"))
         self._histories.seen = {name: self._to(arrays[f"seen.{name}"].copy()) for name in self._histories.lengths}
         self._actuation.waiting = self._to(arrays["waiting"].copy()) if "waiting" in arrays else None
+        if self._masks is not None:
+            self._masks.restore(arrays)
         self.simulation.restore(qpos, qvel)
         self.state = self.simulation.state()
 
@@ -150,6 +158,8 @@ class TrackingEnv:
         if self.cfg.start:
             start = events.perturbed(self.rng, start, self.cfg.start, self.constants.lower, self.constants.upper)
         self.simulation.reset(rows, start)
+        if self._masks is not None:
+            self._masks.begin(rows)
         self.wait[rows] = events.push_waits(self.rng, len(rows), self.cfg)
         again = self._to(np.isin(np.arange(len(self.frame)), rows))[:, None]
         xp = namespace(self.action)
@@ -176,12 +186,26 @@ class TrackingEnv:
             self.constants, references.state[coming], state, self.action[rows], now=references.state[now],
             joint_bias=None if self.joint_bias is None else self.joint_bias[rows],
             facts=None if self.facts is None else self.facts[rows],
+            ahead=self._ahead(rows, coming),
         )  # fmt: skip
         out = self._histories.joined(self._observer(context), rows, self.age[rows] == 0)
         for group in self.task.coming:
             assert group.coming is not None
             out[group.name] = self._to(self.references.coming(group.coming, coming))
         return {group.name: out[group.name] for group in self.task.groups}
+
+    def _ahead(self, rows: Array, coming: Array) -> Ahead | None:
+        """Return what these environments are told of frames from the coming one on, where the task is masked."""
+        if self._masks is None:
+            return None
+        references, roles = self.references, self.constants.roles
+        wanted = coming[:, None] + self._masks.cfg.offsets
+        frames = np.minimum(wanted, references.last[references.clip_of[coming]][:, None])
+        time = (frames - coming[:, None] + 1).astype(np.float32) / np.float32(CONTROL_RATE)
+        pos, quat = (
+            v[self._to(frames)[:, :, None], roles] for v in (references.state.body_pos, references.state.body_quat)
+        )
+        return Ahead(pos, quat, self._to(self._masks.visible(rows)), self._to(time))
 
     def _to(self, array: Array) -> Tensor:
         return like(self._example, np.ascontiguousarray(array))

@@ -13,9 +13,10 @@ from phuma.sim.feedback import Strands
 
 
 class Experts:
-    """Experts of the motions of some references, about 1.7 MB for 4 s of a G1, and 0.6 MB for each way back."""
+    """Experts of the motions of some references, about 1.7 MB for 4 s of a G1, and 0.6 MB for each way back. They
+    care for where on the floor a robot is as if it were at most `reach` metres off."""
 
-    def __init__(self, library: MotionLibrary, references: References) -> None:
+    def __init__(self, library: MotionLibrary, references: References, reach: float = 0.0) -> None:
         self._references = references
         used, self._which = np.unique(references.clips, return_inverse=True)
         parts = []
@@ -23,7 +24,7 @@ class Experts:
             if (performance := library.performances[clip]) is None:
                 raise PhumaError(f"{library.names[clip]} has no performance to learn from; certify it first")
             parts.append(performance.feedback())
-        self._strands = Strands(parts)
+        self._strands = Strands(parts, reach)
 
     def __call__(self, state: Coordinates, frames: Array) -> tuple[Array, Array]:
         """Return (E, N) rad, what to aim at from these states at these frames of the references, and (E,) what being

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like
-from phuma.learning.env.context import constants_of
-from phuma.learning.env.observation import ComingFrames
+from phuma.core.trajectory import split_qpos
+from phuma.learning.env.context import Constants, constants_of
+from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import Task
-from phuma.learning.motions.library import MotionLibrary
+from phuma.learning.motions.library import MotionLibrary, Performance
 from phuma.robots.inverse_dynamics import derivatives
 from phuma.sim.coordinates import Coordinates
 from phuma.sim.feedforward import BASES, CERTIFIED, between
@@ -37,7 +38,8 @@ class References:
     base: Tensor
     """(F, N) rad, what the controllers aim at when the policy adds nothing, on the way to this frame"""
     features: Mapping[str, Tensor]
-    """(F, D) features of one frame as a motion encoder is given them, by the names of groups of coming frames."""
+    """(F, D) features of one frame as a network is given them, by the names of groups of coming frames. Of a group of
+    chained frames more rows follow: of each motion its last frame relative to itself, to the one before it, ..."""
 
     def __len__(self) -> int:
         return len(self.clip_of)
@@ -45,7 +47,12 @@ class References:
     def coming(self, which: ComingFrames, frames: Array) -> Array:
         """Return (E, frames) the rows of the features that are observed from these frames on; a motion's last frame is
         held past its end."""
-        return np.minimum(frames[:, None] + which.offsets, self.last[self.clip_of[frames]][:, None])
+        clip, wanted = self.clip_of[frames][:, None], frames[:, None] + which.offsets
+        last = self.last[clip]
+        if not which.chained:
+            return np.minimum(wanted, last)
+        before = np.clip(last - (wanted - which.chained), 0, which.chained - 1)
+        return np.where(wanted > last, len(self) + which.chained * clip + before, wanted)
 
     def on(self, example: Tensor) -> References:
         """Return the references with tensors of the library and device of `example`."""
@@ -63,11 +70,11 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task, bot
     kinematics, robot = Kinematics(library.robot), library.robot
     numbers, states, targets = [], [], []
     for clip in clips:
-        performance = library.performances[clip] if task.base == CERTIFIED else None
+        performance = library.performances[clip] if task.performed or task.base == CERTIFIED else None
         if performance is not None:
             numbers.append(clip)
             states.append(kinematics.of_coordinates(performance.states))
-            targets.append(np.concatenate([performance.target[:1], performance.target]))
+            targets.append(_performed_targets(library, clip, performance, task))
         if performance is None or both:
             motion = library.motions[clip].double()
             rates = derivatives(motion)
@@ -77,13 +84,37 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task, bot
     lengths = np.array([len(s) for s in states])
     state = State(*(np.concatenate([getattr(s, f.name) for s in states]) for f in fields(State)))
     first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    constants = constants_of(robot, state.root_pos)
+    last = first + lengths - 1
+    constants = constants_of(robot, state.root_pos, task.base)
     return References(
         clips=np.array(numbers),
         first=first,
-        last=first + lengths - 1,
+        last=last,
         clip_of=np.repeat(np.arange(len(lengths)), lengths),
         state=state,
         base=np.concatenate(targets),
-        features={group.name: group.features(constants, state) for group in task.coming},
+        features={group.name: _features(group, constants, state, first, last) for group in task.coming},
     )
+
+
+def _performed_targets(library: MotionLibrary, clip: int, performance: Performance, task: Task) -> Array:
+    """Return (T, N) rad, what actions are added to along a performance."""
+    if task.base == CERTIFIED:
+        return np.concatenate([performance.target[:1], performance.target])
+    root_pos, root_quat, joint_pos = split_qpos(performance.states.qpos.astype(float))
+    motion = replace(library.motions[clip].double(), root_pos=root_pos, root_quat=root_quat, joint_pos=joint_pos)
+    return between(BASES[task.base].target(library.robot, motion, derivatives(motion))).astype(np.float32)
+
+
+def _features(group: ObservationGroup, constants: Constants, state: State, first: Array, last: Array) -> Array:
+    """Return the features of all frames, and of those that are held past a motion's end."""
+    assert group.coming is not None
+    if not (step := group.coming.chained):
+        return group.features(constants, state)
+    lengths = last - first + 1
+    frames, begins = np.arange(len(state)), np.repeat(first, lengths)
+    held = np.repeat(last, step)
+    rows = np.concatenate([frames, held])
+    earlier = np.tile(np.arange(step), len(last))
+    before = np.concatenate([np.maximum(frames - step, begins), np.maximum(held - earlier, np.repeat(first, step))])
+    return group.features(constants, state[rows], state[before])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -23,7 +24,35 @@ def motion_encoder(frames: int, width: int, cfg: MLPCfg) -> FrameEncoder:
     return MotionEncoder(frames, width, *cfg.encoder)
 
 
-class GroupNet(nn.Module):
+class Net(nn.Module, ABC):
+    """What a policy or a critic is made of: a network over groups of an observation."""
+
+    layers: nn.Sequential
+    """Its last layers"""
+
+    @abstractmethod
+    def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
+        """Return (E, outputs). Where `features` are given, the observation's coming frames are rows of them."""
+
+    @property
+    @abstractmethod
+    def observed(self) -> tuple[str, ...]:
+        """Return the names of all groups that it needs, to act and to learn."""
+
+    @abstractmethod
+    def see(self, observation: Observation) -> None:
+        """Update the normalizers with observations."""
+
+    @abstractmethod
+    def see_features(self, features: Mapping[str, Tensor]) -> None:
+        """Update the normalizers with frames of the reference."""
+
+    def estimation_loss(self, observation: Observation) -> Tensor:
+        """Return the loss of what the network estimates for itself; 0 where nothing is estimated."""
+        return torch.zeros(())
+
+
+class GroupNet(Net):
     """A network over groups of an observation: normalized and joined, with encoded coming frames, through layers. A
     single coming frame is not encoded.
 
@@ -84,7 +113,6 @@ class GroupNet(nn.Module):
 
     @property
     def observed(self) -> tuple[str, ...]:
-        """Return the names of all groups that it needs, to act and to learn."""
         return (*self.groups, *self.past, *self.single, *self.estimated, *self.encoders)
 
     def estimate(self, observation: Observation) -> Tensor:
@@ -121,7 +149,7 @@ class GroupNet(nn.Module):
 class Actor(nn.Module):
     """A policy from what it observes to actions."""
 
-    def __init__(self, actor: GroupNet) -> None:
+    def __init__(self, actor: Net) -> None:
         super().__init__()
         self.actor = actor
         last = actor.layers[-1]
@@ -131,7 +159,7 @@ class Actor(nn.Module):
         self.features: Mapping[str, Tensor] = {}
 
     @property
-    def nets(self) -> tuple[GroupNet, ...]:
+    def nets(self) -> tuple[Net, ...]:
         return (self.actor,)
 
     def use(self, features: Mapping[str, Tensor]) -> None:
@@ -160,13 +188,13 @@ class Actor(nn.Module):
 class ActorCritic(Actor):
     """A normal distribution of actions with one standard deviation everywhere, and the value of what is observed."""
 
-    def __init__(self, actor: GroupNet, critic: GroupNet, joints: int, init_std: float) -> None:
+    def __init__(self, actor: Net, critic: Net, joints: int, init_std: float, fixed_std: bool = False) -> None:
         super().__init__(actor)
         self.critic = critic
-        self.log_std = nn.Parameter(torch.full((joints,), init_std).log())
+        self.log_std = nn.Parameter(torch.full((joints,), init_std).log(), requires_grad=not fixed_std)
 
     @property
-    def nets(self) -> tuple[GroupNet, ...]:
+    def nets(self) -> tuple[Net, ...]:
         return self.actor, self.critic
 
     def value(self, observation: Observation) -> Tensor:

@@ -121,5 +121,42 @@ def check_convolutions(sizes: ConvSizes) -> None:
         )
 
 
-NETWORKS: dict[str, type[NetworkCfg]] = {cfg.name: cfg for cfg in (MLPCfg, ConvCfg, LatentCfg)}
+@dataclass(frozen=True)
+class TransformerCfg(NetworkCfg):
+    """Sizes of a policy of tokens, one of the robot's own state and one a coming frame, and of its critic."""
+
+    name: ClassVar[str] = "transformer"
+    widths: ClassVar[tuple[str, ...]] = ("embedding", "hidden", "critic", "latent")
+    width: int = 64
+    """Width of a token."""
+    layers: int = 1
+    """Layers of attention."""
+    heads: int = 4
+    """Heads of attention."""
+    feedforward: int = 128
+    """Width of what follows the attention in each layer."""
+    embedding: tuple[int, ...] = (128,)
+    """Widths of the hidden layers that make tokens."""
+    hidden: tuple[int, ...] = (256, 128)
+    """Widths of the hidden layers after the own token."""
+    critic: tuple[int, ...] = (256, 128, 64)
+    """Widths of the critic's hidden layers."""
+    latent: tuple[int, ...] = ()
+    """For a masked policy that draws what it is not told: width of the latent, then of the hidden layers of its
+    posterior; empty for one that acts by what it is told alone."""
+    squashed: bool = False
+    """Whether actions are within -1 and 1."""
+    fixed_std: bool = False
+    """Whether the standard deviation of the actions is not learned."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name, most in (("width", WIDEST), ("feedforward", WIDEST), ("layers", DEEPEST), ("heads", self.width)):
+            if not isinstance(number := getattr(self, name), int) or not 1 <= number <= most:
+                raise ConfigError(f"{name} is {number!r}; expected a whole number from 1 to {most}")
+        if self.width % self.heads:
+            raise ConfigError(f"a width of {self.width} does not split into {self.heads} heads; choose a divisor of it")
+
+
+NETWORKS: dict[str, type[NetworkCfg]] = {cfg.name: cfg for cfg in (MLPCfg, ConvCfg, LatentCfg, TransformerCfg)}
 """Settings by the network's name, as a run's description has it."""

@@ -9,25 +9,28 @@ from phuma.runtime.distributed import moments
 
 
 class Normalizer(nn.Module):
-    """A normalizer (x - mean) / std over the last axis, by the statistics of all that was seen in training."""
+    """A normalizer (x - mean) / std over the last axis, by the statistics of all that was seen in training; where
+    `most` is given, no value is further from 0 than that."""
 
     mean: Tensor
     var: Tensor
     count: Tensor
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, most: float | None = None, least: float = 1e-2) -> None:
         super().__init__()
+        self.most, self.least = most, least
         self.register_buffer("mean", torch.zeros(width))
         self.register_buffer("var", torch.ones(width))
         self.register_buffer("count", torch.zeros(()))
 
     @property
     def std(self) -> Tensor:
-        """Return the standard deviation, not less than 0.01, so that what hardly ever changes is not blown up."""
-        return self.var.sqrt() + 1e-2
+        """Return the standard deviation, not less than `least`, so that what hardly ever changes is not blown up."""
+        return self.var.sqrt() + self.least
 
     def forward(self, x: Tensor) -> Tensor:
-        return (x - self.mean) / self.std
+        out = (x - self.mean) / self.std
+        return out if self.most is None else out.clamp(-self.most, self.most)
 
     @torch.no_grad()
     def update(self, x: Tensor) -> None:

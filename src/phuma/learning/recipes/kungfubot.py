@@ -174,6 +174,7 @@ RECIPE = Recipe(
         STUDENT: Stage(student_task, student_network, algorithm, teacher=TEACHER),
     },
     beginnings={EXPERTS: (TEACHER, STUDENT), SCRATCH: (TEACHER, STUDENT)},
+    alone=(TEACHER, STUDENT),
     presets={
         CPU: {
             TEACHER: StageCfg(FROM_EXPERTS, SMALL, LABELS),

@@ -66,12 +66,27 @@ class RunCfg:
     """Settings by the names of the recipe's stages, in their order."""
     seed: int = 0
     """Seed of all that is random."""
+    teacher: str | None = None
+    """What labels a stage none of whose teachers is in this run: EXPERTS, or the folder of another run."""
 
     def __post_init__(self) -> None:
-        ways = recipe_named(self.algo).ways.values()
+        recipe = recipe_named(self.algo)
+        ways = (*recipe.ways.values(), *((name,) for name in recipe.alone))
         if tuple(self.stages) not in ways:
             known = ", or ".join(" and ".join(way) for way in ways)
             raise ConfigError(f"stages are {', '.join(self.stages)}; {self.algo} has {known}")
+        for stage in self.stages:
+            taught = self.stages[stage].algorithm.taught and recipe.stages[stage].teachers
+            if taught and self.teacher_of(stage) is None:
+                raise ConfigError(f"{stage} alone needs a teacher: --teacher RUN, or --teacher {EXPERTS}")
+
+    def teacher_of(self, stage: str) -> str | None:
+        """Return what labels a stage's actions: a stage of this run, EXPERTS or the folder of another run; None where
+        it is not taught."""
+        if not self.stages[stage].algorithm.taught:
+            return None
+        own = recipe_named(self.algo).stages[stage].teachers
+        return next((name for name in own if name in self.stages or name == EXPERTS), self.teacher if own else None)
 
     def with_environment(self, **changes: Any) -> RunCfg:
         """Return the settings with these fields of every stage's environments changed."""
@@ -90,10 +105,16 @@ class Stage:
     algorithm: Callable[[Actor, AlgorithmCfg, Observation, torch.Generator, Teacher | None], Algorithm]
     share: float = 1.0
     """Share of the run's budget that this stage is given."""
-    teacher: str | None = None
-    """The earlier stage whose policy labels this one's actions, or EXPERTS."""
+    teacher: str | tuple[str, ...] | None = None
+    """The earlier stage whose policy labels this one's actions, or EXPERTS; or several, of which the run has one or
+    says another teacher itself."""
     begins_with: str | None = None
     """The earlier stage with whose policy this one begins; it never ends with a worse one."""
+
+    @property
+    def teachers(self) -> tuple[str, ...]:
+        """Return the names of those that can label this stage's actions."""
+        return self.teacher if isinstance(self.teacher, tuple) else () if self.teacher is None else (self.teacher,)
 
 
 @dataclass(frozen=True)
@@ -111,47 +132,70 @@ class Recipe:
     """Names of the stages of a run in their order, by what it begins from; None for all of them, from scratch"""
     otherwise: Mapping[str, Mapping[str, Mapping[str, StageCfg]]] = field(default_factory=dict)
     """Settings of stages that are not as in the presets, by what a run begins from and the preset's name"""
+    alone: tuple[str, ...] = ()
+    """Names of stages that can be a run by themselves"""
+    patience: float = 1.0
+    """Factor on the time that a run from experts takes where nothing else is asked for"""
 
     def __post_init__(self) -> None:
-        assert all(tuple(preset) == tuple(self.stages) for preset in self.presets.values())
+        assert all(set(preset) <= set(self.stages) for preset in self.presets.values())
 
     @property
     def ways(self) -> Mapping[str, tuple[str, ...]]:
         """Return the names of the stages of a run in their order, by what it begins from; the best comes first."""
         return self.beginnings or {SCRATCH: tuple(self.stages)}
 
-    def settings(self, preset: str = CPU, seed: int = 0, begin: str | None = None) -> RunCfg:
-        """Return the settings of a run by a preset, that begins from `begin`, the best by default."""
+    def settings(
+        self,
+        preset: str = CPU,
+        seed: int = 0,
+        begin: str | None = None,
+        stage: str | None = None,
+        teacher: str | None = None,
+    ) -> RunCfg:
+        """Return the settings of a run by a preset, that begins from `begin`, the best by default; or of one `stage` of
+        it alone, with its teacher where that is not learned in the run."""
         if preset not in self.presets:
             raise ConfigError(
                 f"no preset {preset!r}{did_you_mean(preset, self.presets)}; {self.name} has: {', '.join(self.presets)}"
             )
-        begin = begin or next(iter(self.ways))
-        if begin not in self.ways:
-            raise ConfigError(f"{self.name} does not begin from {begin!r}; it does from: {', '.join(self.ways)}")
-        own = {**self.presets[preset], **self.otherwise.get(begin, {}).get(preset, {})}
-        return RunCfg(self.name, {stage: own[stage] for stage in self.ways[begin]}, seed)
+        known = self.presets[preset]
+        ways = {name: way for name, way in self.ways.items() if all(each in known for each in way)}
+        begin = begin or next(iter(ways))
+        if begin not in ways:
+            raise ConfigError(
+                f"{self.name} with preset {preset} does not begin from {begin!r}; it does from: {', '.join(ways)}"
+            )
+        own, names = {**known, **self.otherwise.get(begin, {}).get(preset, {})}, ways[begin]
+        if stage is not None:
+            if stage not in self.alone:
+                raise ConfigError(
+                    f"no stage {stage!r} that {self.name} can learn alone; it has: {', '.join(self.alone) or 'none'}"
+                )
+            names = (stage,)
+        return RunCfg(self.name, {name: own[name] for name in names}, seed, teacher)
 
     def way_of(self, cfg: RunCfg) -> str | None:
         """Return what a run of these settings began from: its stages learn by these algorithms then."""
         kinds = {stage: type(own.algorithm) for stage, own in cfg.stages.items()}
         for begin in self.ways:
             stages = self.settings(begin=begin).stages
-            if tuple(stages) == tuple(kinds) and all(type(stages[s].algorithm) is kinds[s] for s in stages):
+            whole = tuple(stages) == tuple(kinds) or (len(kinds) == 1 and set(kinds) <= {*stages} & {*self.alone})
+            if whole and all(type(stages[stage].algorithm) is kind for stage, kind in kinds.items()):
                 return begin
         return None
 
     def taught_by(self, stage: str, cfg: StageCfg) -> str | None:
-        """Return whose labels a stage of these settings learns from: an earlier stage, EXPERTS, or nobody."""
-        return self.stages[stage].teacher if cfg.algorithm.taught else None
+        """Return whose labels a stage of these settings learns from first of all: an earlier stage, EXPERTS, or
+        nobody."""
+        return next(iter(self.stages[stage].teachers), None) if cfg.algorithm.taught else None
 
     def task(self, stage: str, cfg: EnvironmentCfg) -> Task:
         """Return the task of a stage, with the groups that its teacher observes."""
         own = self.stages[stage]
         task = own.task(cfg)
-        return (
-            task if own.teacher in (None, EXPERTS) else replace(task, teacher=self.stages[own.teacher].task(cfg).actor)
-        )
+        teachers = [name for name in own.teachers if name != EXPERTS]
+        return replace(task, teacher=self.stages[teachers[0]].task(cfg).actor) if teachers else task
 
 
 _REGISTERED: dict[str, Recipe] = {}

@@ -17,7 +17,7 @@ from phuma.io.json_file import read_json
 from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 from phuma.learning.algorithms.config import ALGORITHMS
-from phuma.learning.deploy.policy import PolicyInfo, info_from_plain, info_of
+from phuma.learning.deploy.policy import OBSERVED, PolicyInfo, info_from_plain, info_of
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.nets.config import NETWORKS, MLPCfg
 from phuma.learning.recipes.recipe import RunCfg, StageCfg
@@ -40,7 +40,7 @@ class RunInfo:
     def __post_init__(self) -> None:
         for stage, policy in self.policies.items():
             environment = self.cfg.stages[stage].environment
-            for name in ("base", "future", "differences", "history", "substeps"):
+            for name in OBSERVED:
                 if (own := getattr(policy, name)) != (given := getattr(environment, name)):
                     raise ConfigError(f"{name} is {own!r} of the policy and {given!r} of its learning")
 
@@ -86,6 +86,7 @@ class RunFolder:
             "format_version": VERSION,
             "algo": info.cfg.algo,
             "seed": info.cfg.seed,
+            "teacher": info.cfg.teacher,
             "motions": info.motions,
             "stages": {
                 name: {
@@ -181,7 +182,9 @@ def _info(document: Mapping[str, Any]) -> RunInfo:
             _made(ALGORITHMS[algorithm.pop("name")], algorithm),
         )
         policies[name] = info_from_plain(own["policy"])
-    return RunInfo(policies, RunCfg(document["algo"], stages, document["seed"]), int(document["motions"]))
+    return RunInfo(
+        policies, RunCfg(document["algo"], stages, document["seed"], document.get("teacher")), int(document["motions"])
+    )
 
 
 def _made(kind: type, values: Mapping[str, Any]) -> Any:

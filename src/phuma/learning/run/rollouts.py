@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -56,6 +57,8 @@ def _together(
     """Return one rollout per environment, of these motions."""
     used, indices = np.unique(clips, return_inverse=True)
     task = policy.info.task
+    robot = task.tracked(library.robot)
+    library = replace(library, robot=robot)
     references = expand(library, used, task)
     first, last = references.first[indices], references.last[indices]
     path: list[Array] = []
@@ -83,7 +86,6 @@ def _together(
     for e, clip in enumerate(clips):
         frames = min(int(ended[e]), int(last[e] - first[e]) + 1)  # the state of a termination may be non-finite
         struck = int(ended[e]) if ended[e] <= last[e] - first[e] else None
-        robot = library.robot
         root_pos, root_quat, joint_pos = split_qpos(np.stack([qpos[e] for qpos in path[:frames]]))
         root_quat = root_quat / np.linalg.norm(root_quat, axis=1, keepdims=True)
         arrays, about = (root_pos, root_quat, joint_pos), (library.names[clip], struck, faults.get(e))

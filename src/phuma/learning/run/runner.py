@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,9 +49,10 @@ class Diverged(PhumaError):
 class StageRunner:
     """The training of one stage of a run. All of its state, that of the environments too, is in `snapshot`, so that a
     run that continues from one does what it would have done. `teacher` is the network of an earlier stage, if there is
-    one; a stage that learns from experts takes them from the library. `begin` is the network of an earlier stage whose
-    policy this one begins with. Of several processes that train together, each has environments and random numbers of
-    its own; the first one's are in the checkpoint."""
+    one, `teacher_base` what its actions are added to where that is not this stage's base; a stage that learns from
+    experts takes them from the library. `begin` is the network of an earlier stage whose policy this one begins with.
+    Of several processes that train together, each has environments and random numbers of its own; the first one's are
+    in the checkpoint."""
 
     def __init__(
         self,
@@ -60,13 +62,15 @@ class StageRunner:
         device: str = "cpu",
         threads: int | None = None,
         teacher: Actor | None = None,
+        teacher_base: str | None = None,
         begin: Actor | None = None,
     ) -> None:
         torch.manual_seed(cfg.seed)
         recipe = recipe_named(cfg.algo)
         self.stage, self.cfg, self.device = stage, cfg.stages[stage], device
-        self.library = with_images(library) if self.cfg.environment.mirror else library
         self.task = recipe.task(stage, self.cfg.environment)
+        library = replace(library, robot=self.task.tracked(library.robot))
+        self.library = with_images(library) if self.cfg.environment.mirror else library
         self.seed = cfg.seed
         self.rng, self.generator = np.random.default_rng(cfg.seed), torch.Generator().manual_seed(cfg.seed)
         if number():
@@ -79,7 +83,8 @@ class StageRunner:
             )
         self.simulation = make_simulation(library, self.cfg.environment, device, threads, randomization)
         self._clips = np.arange(0)
-        self.expert_taught = recipe.taught_by(stage, self.cfg) == EXPERTS
+        self.expert_taught = cfg.teacher_of(stage) == EXPERTS
+        self.teacher, self.teacher_base = teacher, teacher_base or self.task.base
         references, self.sampler = self._chosen()
         self.env = TrackingEnv(
             library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng,
@@ -94,7 +99,6 @@ class StageRunner:
         if teacher is not None:
             self.net.learn_from(teacher)
         self.net.use(self._features())
-        self.teacher = teacher
         labels = self._expert_labels if self.experts else self._labels if teacher else None
         algorithm = self.cfg.algorithm.for_motions(len(library))
         self.algorithm = own.algorithm(self.net, algorithm, self.observation, self.generator, labels)
@@ -184,8 +188,13 @@ class StageRunner:
             order = np.arange(len(lengths)) if lengths.sum() <= MOST_FRAMES else self.rng.permutation(len(lengths))
             clips = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(lengths[order]), MOST_FRAMES, "right")))])
         self._clips = clips
-        references = expand(self.library, clips, self.task, both=self.cfg.algorithm.taught)
-        self.experts = Experts(self.library, references) if self.expert_taught else None
+        both = self.cfg.algorithm.taught or self.task.performed
+        references = expand(self.library, clips, self.task, both)
+        self._teacher_targets = references.base
+        if self.teacher is not None and self.teacher_base != self.task.base:
+            other = replace(self.task, base=self.teacher_base, teacher=(), actor=(), critic=())
+            self._teacher_targets = expand(self.library, clips, other, both).base
+        self.experts = Experts(self.library, references, self.task.reach) if self.expert_taught else None
         return references, Sampler(references, self.rng, self.cfg.environment.first)
 
     def _seed_apart(self, iterations: int) -> None:
@@ -205,6 +214,10 @@ class StageRunner:
         """Return what the teacher would do."""
         assert self.teacher is not None
         action = self.teacher.label(observation, self.net.features)
+        if self.teacher_base != self.task.base:
+            coming, scale = self.env.frame + 1, to_numpy(self.env.constants.action_scale)
+            apart = (self._teacher_targets[coming] - to_numpy(self.env.references.base)[coming]) / scale
+            action = action + torch.from_numpy(apart.astype(np.float32)).to(action.device)
         return Label(action, torch.zeros(len(action), device=action.device))
 
     def _expert_labels(self, observation: Observation) -> Label:

@@ -23,6 +23,17 @@ class Fixed(NamedTuple):
     """The body of ours that it comes after in the order; that which carries it unless said otherwise"""
 
 
+PROTOMOTIONS: dict[str, tuple[Fixed, ...]] = {
+    "g1": (
+        Fixed("head", "pelvis", (0.0, 0.0, 0.4)),
+        Fixed("left_rubber_hand", "left_wrist_yaw_link", (0.12, 0.0, 0.0)),
+        Fixed("right_rubber_hand", "right_wrist_yaw_link", (0.12, 0.0, 0.0)),
+    ),
+    "h1_2": (Fixed("head_aux", "torso_link", (0.0, 0.0, 0.7)),),
+}
+"""The added bodies by robot, from g1_bm.xml, g1_holo_compat.xml and h1_2.xml of ProtoMotions"""
+
+
 class Bodies(NamedTuple):
     """The bodies of another model in its order."""
 

@@ -1,0 +1,122 @@
+"""Paths for a pelvis that nobody recorded: as points on the floor, walked at a speed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+
+from phuma.core import rotations as rot
+from phuma.core.rotations import Array
+from phuma.core.trajectory import Trajectory
+from phuma.errors import ConfigError, ReadError
+from phuma.robots.robot import Robot
+from phuma.sim.model import CONTROL_RATE
+
+FASTEST = 3.0
+"""m/s, the highest speed that can be asked for"""
+RADIUS, TURN = 1.5, 0.25
+"""m, of the circle and of the eight's halves; and how round corners become"""
+STILL, RISE = 0.5, 1.0
+"""s of standing at first and in the end, and in which the speed is reached"""
+LEAST = 0.1
+"""m, the shortest path"""
+
+
+def named_path(text: str) -> Array:
+    """Return (P, 2) m points of a path: `circle`, `figure-eight`, a CSV file, or points as "1,0 2,1 3,0"."""
+    angle = np.linspace(0, 2 * np.pi, 241)
+    if text == "circle":
+        return RADIUS * np.stack([np.sin(angle), 1 - np.cos(angle)], axis=1)
+    if text == "figure-eight":
+        first = RADIUS * np.stack([np.sin(angle), 1 - np.cos(angle)], axis=1)
+        return np.concatenate([first, first[1:] * [1, -1]])
+    if Path(text).suffix.lower() == ".csv" or Path(text).is_file():
+        return _read(Path(text))
+    words = text.split()
+    if not words or not all(re.fullmatch(r"[^,\s]+,[^,\s]+", word) for word in words):
+        raise ConfigError(f'--path {text!r}; expected circle, figure-eight, a .csv of x,y in m, or points as "1,0 2,1"')
+    try:
+        return checked_path(np.array([[float(n) for n in word.split(",")] for word in words]), "--path")
+    except ValueError:
+        raise ConfigError(f"--path {text!r} has a point that is no pair of numbers, as 1,0 is") from None
+
+
+def checked_path(points: Array, name: str) -> Array:
+    """Return points (P, 2) that make a path, or raise an error that names what does not."""
+    bad = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad):
+        raise ConfigError(f"{name}: point {bad[0] + 1} is {points[bad[0]].tolist()}; coordinates have to be finite")
+    if len(points) < 2:
+        raise ConfigError(f"{name} has one point; a path needs at least two")
+    length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+    if length < LEAST:
+        raise ConfigError(f"{name} is {length:.2g} m long; at least {LEAST:g} m are needed")
+    return points
+
+
+def _read(path: Path) -> Array:
+    if not path.is_file():
+        raise ReadError(path, "does not exist; expected a table of x,y in m")
+    try:
+        lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
+    except (OSError, UnicodeDecodeError) as e:
+        raise ReadError(path, f"cannot be read as text: {e}") from None
+    rows = [line.split(",") for line in lines if line and not re.match(r"[A-Za-z#]", line)]
+    try:
+        points = np.array([[float(x), float(y)] for x, y, *_ in rows])
+    except ValueError:
+        raise ReadError(path, "is no table of x,y in m with a row per point") from None
+    if not len(points):
+        raise ReadError(path, "has no point; expected a row x,y in m per point")
+    try:
+        return checked_path(points, str(path))
+    except ConfigError as e:
+        raise ReadError(path, str(e).removeprefix(f"{path}: ").removeprefix(f"{path} ")) from None
+
+
+def path_motion(points: Array, robot: Robot, speed: float, seconds: float | None = None) -> Trajectory:
+    """Return the robot's default pose carried along a path at control rate: at first it stands, then it comes up to
+    `speed` m/s, facing where it goes, and in the end it stands. With `seconds` a closed path goes round until then.
+
+    The path begins where the robot stands: it is moved there, and turned so that it leads ahead at first.
+    """
+    if not 0 < speed <= FASTEST:
+        raise ConfigError(f"--speed {speed:g}; expected more than 0 and at most {FASTEST:g} m/s")
+    points = checked_path(np.asarray(points, dtype=float), "the path")
+    if seconds is not None and np.allclose(points[0], points[-1], atol=1e-6):
+        length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
+        rounds = max(1, int(np.ceil(seconds * speed / length)))
+        points = np.concatenate([points, *[points[1:]] * (rounds - 1)])
+    xy, yaw = _walked(points, speed)
+    if seconds is not None:
+        keep = max(2, round(seconds * CONTROL_RATE) + 1)
+        xy, yaw = xy[:keep], yaw[:keep]
+    root = np.concatenate([xy, np.full((len(xy), 1), robot.default_height)], axis=1)
+    joints = np.tile(robot.default_pose, (len(xy), 1))
+    return Trajectory(robot.name, robot.joint_names, CONTROL_RATE, root, rot.from_axis("z", yaw), joints)
+
+
+def _walked(points: Array, speed: float) -> tuple[Array, Array]:
+    """Return (T, 2) m and (T,) rad: places and headings along a path whose corners are rounded."""
+    apart = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
+    points = points[apart]
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
+    time = np.arange(round(RISE * CONTROL_RATE)) / CONTROL_RATE
+    rise = speed * time**2 / (2 * RISE)
+    level = np.arange(rise[-1] + speed / CONTROL_RATE, max(along[-1] - rise[-1], 0), speed / CONTROL_RATE)
+    way = np.minimum(np.concatenate([rise, level, along[-1] - rise[::-1]]), along[-1])
+    way = np.maximum.accumulate(way)
+    still = round(STILL * CONTROL_RATE)
+    way = np.concatenate([np.zeros(still), way, np.full(still, along[-1])])
+    grid = np.arange(-TURN, TURN + 1e-9, TURN / 10)
+    near = np.clip(way[:, None] + grid, 0, along[-1])
+    xy = np.stack([np.interp(near, along, points[:, k]).mean(axis=1) for k in range(2)], axis=1)
+    ahead = np.stack(
+        [np.interp(np.clip(way + d, 0, along[-1]), along, points[:, k]) for d in (TURN, -TURN) for k in (0, 1)]
+    )
+    yaw = np.unwrap(np.arctan2(ahead[1] - ahead[3], ahead[0] - ahead[2]))
+    turn = -yaw[0]
+    matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    return (xy - xy[0]) @ matrix.T, yaw + turn

@@ -1,0 +1,72 @@
+"""Paths begin at the robot, lead ahead, and are walked at their speed; what is no path is named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from phuma.core.rotations import rotate
+from phuma.errors import ConfigError, PhumaError
+from phuma.learning.motions.paths import RADIUS, named_path, path_motion
+
+
+@pytest.mark.parametrize("text", ["circle", "figure-eight", "0,0 0,4", "5,5 4,5 4,9"])
+def test_a_path_begins_at_the_robot_and_leads_ahead(g1, text):
+    motion = path_motion(named_path(text), g1, 0.7)
+    np.testing.assert_allclose(motion.root_pos[0, :2], 0, atol=1e-9)
+    ahead = rotate(motion.root_quat, np.tile([1.0, 0, 0], (len(motion), 1)))
+    np.testing.assert_allclose(ahead[0], [1, 0, 0], atol=1e-6)
+    speed = 50 * np.linalg.norm(np.diff(motion.root_pos, axis=0), axis=1)
+    assert speed[:5].max() < 0.05
+    assert speed[-5:].max() < 0.05
+    assert np.median(speed) == pytest.approx(0.7, rel=0.1)
+    assert speed.max() < 0.8
+    walking = speed > 0.3
+    way = np.diff(motion.root_pos, axis=0)[walking]
+    facing = (way * ahead[:-1][walking]).sum(1) / np.linalg.norm(way, axis=1)
+    assert facing.min() > 0.7
+
+
+def test_a_circle_is_round_and_goes_round_as_long_as_asked(g1):
+    motion = path_motion(named_path("circle"), g1, 0.7, seconds=30.0)
+    assert len(motion) == 1501
+    far = np.linalg.norm(motion.root_pos[200:1400, :2] - [0, RADIUS], axis=1)
+    np.testing.assert_allclose(far, RADIUS, atol=0.1)
+
+
+def test_a_path_is_read_from_a_table(g1, tmp_path):
+    file = tmp_path / "path.csv"
+    file.write_text("x,y\n1,1\n2,1\n2,3\n")
+    np.testing.assert_array_equal(named_path(str(file)), [[1, 1], [2, 1], [2, 3]])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("1,0", "has one point; a path needs at least two"),
+        ("0,0 nan,1", r"point 2 is \[nan, 1.0\]; coordinates have to be finite"),
+        ("0,0 0,0.01", "is 0.01 m long; at least 0.1 m"),
+        ("square", "expected circle, figure-eight, a .csv"),
+        ("1,0 2,b", "has a point that is no pair of numbers"),
+        ("nowhere.csv", "does not exist"),
+    ],
+)
+def test_what_is_no_path_is_named(text, told):
+    with pytest.raises(PhumaError, match=told):
+        named_path(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [("x,y\n", "has no point"), ("1,2\n", "has one point"), ("1;2\n", "no table")]
+)
+def test_a_table_that_is_no_path_is_named(tmp_path, content, told):
+    file = tmp_path / "path.csv"
+    file.write_text(content)
+    with pytest.raises(PhumaError, match=told):
+        named_path(str(file))
+
+
+@pytest.mark.parametrize("speed", [0.0, -1.0, 3.5, float("nan")])
+def test_a_speed_that_nobody_walks_is_named(g1, speed):
+    with pytest.raises(ConfigError, match="more than 0 and at most 3 m/s"):
+        path_motion(named_path("circle"), g1, speed)

@@ -25,7 +25,7 @@ from phuma.learning.env.context import action_scale
 from phuma.learning.env.observation import Observation, ObservationGroup, ObservationTerm
 from phuma.learning.env.task import Task
 from phuma.learning.env.terms.observations import previous_action
-from phuma.learning.recipes.beyondmimic import STAGE, TERMINATIONS
+from phuma.learning.recipes.beyondmimic import RECIPE, STAGE, TERMINATIONS
 from phuma.robots.robot import Robot
 from phuma.runtime.limited import LimitedProcess
 
@@ -102,8 +102,8 @@ def load_foreign(path: str | Path, dialect: Dialect, robots: Sequence[Robot]) ->
 def _described(dialect: Dialect, told: Told) -> tuple[Robot, ForeignInfo]:
     """Return the robot with the file's numbers, and the description of the policy for it."""
     robot = replace(told.robot, stiffness=told.stiffness, damping=told.damping, default_pose=told.default_pose)
-    own = info_of(robot, dialect.name, STAGE, EnvironmentCfg(substeps=SUBSTEPS, base="default", future=False))
-    values = {field.name: getattr(own, field.name) for field in fields(PolicyInfo)}
+    own = info_of(robot, RECIPE.name, STAGE, EnvironmentCfg(substeps=SUBSTEPS, base="default", future=False))
+    values = {field.name: getattr(own, field.name) for field in fields(PolicyInfo)} | {"algo": dialect.name}
     return robot, ForeignInfo(**values, observed=tuple(dialect.flat(told.observations)))
 
 

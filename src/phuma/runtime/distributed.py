@@ -58,6 +58,7 @@ def joined(device: str) -> Iterator[str]:
     dist.init_process_group("nccl" if on_gpu else "gloo", timeout=PATIENCE)
     try:
         yield device
+        dist.barrier()  # one that leaves first breaks the connections that another still uses
     except RuntimeError as e:
         if isinstance(e, dist.DistError) or "gloo" in str(e):
             raise PhumaError("another of the processes that train together has ended; it says why") from None

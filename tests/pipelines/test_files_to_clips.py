@@ -138,7 +138,7 @@ CALLS = {
     r"\bcurate\(": {"curation/pipeline.py", "pipelines/files_to_clips.py", "pipelines/retarget.py"},
     r"\bread_all\(": {"sources/registry.py", "pipelines/files_to_clips.py"},
     r"\bwhile .* in taken": {"io/names.py"},
-    r"cache.*\n *def .*-> Robot:|cache\(load_robot\)": {"robots/folder.py"},
+    r"cache.*\n *def \w+\((?!robot: Robot).*-> Robot:|cache\(load_robot\)": {"robots/folder.py"},
 }
 SHOWS_THE_STEPS = {"cli/inspect.py", "cli/demo.py"}
 """`inspect` says what was read even if curation fails; `demo` draws motions that are in no file"""

@@ -12,6 +12,7 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("mujoco")
 
+from phuma.cli.main import main
 from phuma.learning.algorithms import ppo
 from phuma.learning.run import runner
 from phuma.learning.run.folder import RunFolder
@@ -23,7 +24,7 @@ from tests.conftest import ROOT
 from tests.learning.sample_motions import library
 from tests.learning.small_nets import STAGE as SMALL_STAGE
 from tests.learning.small_nets import small_cfg
-from tests.learning.together import ENVIRONMENTS, learn, made
+from tests.learning.together import ALGORITHMS, ENVIRONMENTS, learn, made
 
 pytestmark = pytest.mark.slow
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc_per_node"]
@@ -38,20 +39,26 @@ def torchrun(count: int, *args: object) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "distillation"])
-def test_an_update_is_that_of_one_process_with_the_whole_batch(tmp_path, algorithm):
+@pytest.fixture(scope="module")
+def two(tmp_path_factory):
+    """Where two processes have left what they learned together."""
+    out = tmp_path_factory.mktemp("together") / "two"
+    done = torchrun(2, "tests.learning.together", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_an_update_is_that_of_one_process_with_the_whole_batch(two, algorithm):
     """Weights, learning rate and what is known of the observations: over several rounds, to single precision."""
-    for count in (1, 2):
-        done = torchrun(count, "tests.learning.together", tmp_path / str(count), algorithm)
-        assert done.returncode == 0, done.stderr
-    alone, one, other = (dict(np.load(tmp_path / f"{name}.npz")) for name in ("1_0", "2_0", "2_1"))
+    alone = learn(made(algorithm, ENVIRONMENTS), slice(None))
+    one, other = (dict(np.load(f"{two}_{algorithm}_{number}.npz")) for number in (0, 1))
     assert alone.keys() == one.keys()
     for name, value in one.items():
         np.testing.assert_array_equal(value, other[name], err_msg=name)
         if not (name.endswith("count") and "encoder" in name):  # both processes see the frames of the references
             np.testing.assert_allclose(value, alone[name], rtol=2e-4, atol=2e-6, err_msg=name)
-    fresh = dict(np.load(tmp_path / "1_0.npz"))
-    assert any("normalizers" in name and name.endswith("count") and value == 96 for name, value in fresh.items())
+    assert any("normalizers" in name and name.endswith("count") and value == 96 for name, value in alone.items())
 
 
 def test_a_run_of_two_processes_is_a_run_and_goes_on(tmp_path):
@@ -65,10 +72,11 @@ def test_a_run_of_two_processes_is_a_run_and_goes_on(tmp_path):
     assert folder.reached()[0] == 4 * STEPS
     assert int(folder.load(STAGE)["counts"][0]) == 2
     assert len(list(out.glob("events.*"))) == 1
-    for count, steps in ((2, 6), (1, 7)):
-        done = torchrun(count, *options, steps * STEPS, "--resume")
-        assert done.returncode == 0, done.stderr
-        assert folder.reached()[0] == steps * STEPS
+    done = torchrun(2, *options, 6 * STEPS, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert folder.reached()[0] == 6 * STEPS
+    assert main([str(each) for each in (*options[1:], 7 * STEPS, "--resume")]) == 0
+    assert folder.reached()[0] == 7 * STEPS
     assert load_policy(out).info.steps == 7 * STEPS
     done = torchrun(2, *options, STEPS)
     assert done.returncode != 0

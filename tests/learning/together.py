@@ -1,6 +1,6 @@
 """A script for torchrun: update a small network on this process's share of a batch, and save what came of it.
 
-python -m torch.distributed.run --standalone --nproc_per_node 2 -m tests.learning.together OUT ALGORITHM
+python -m torch.distributed.run --standalone --nproc_per_node 2 -m tests.learning.together OUT
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from phuma.runtime.distributed import joined, number, processes
 from tests.learning.small_nets import JOINTS, any_observation, small_net, small_stage
 
 ENVIRONMENTS, HORIZON, ROUNDS = 8, 4, 3
+ALGORITHMS = ("ppo", "distillation")
 
 
 class Whole(Distillation):
@@ -63,5 +64,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     with joined("cpu"):
         own = ENVIRONMENTS // processes()
-        result = learn(made(sys.argv[2], own), slice(number() * own, (number() + 1) * own))
-        np.savez(f"{sys.argv[1]}_{number()}.npz", **result)
+        for algorithm in ALGORITHMS:
+            result = learn(made(algorithm, own), slice(number() * own, (number() + 1) * own))
+            np.savez(f"{sys.argv[1]}_{algorithm}_{number()}.npz", **result)

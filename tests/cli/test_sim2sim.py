@@ -103,7 +103,7 @@ def test_wrong_use_of_worlds_is_told(capsys, dataset, words, said, without_warp)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--world", "dellay-1"), "no world 'dellay-1': did you mean delay-1?"),
+        (("--world", "dellay-1"), "no world 'dellay-1', did you mean 'delay-1'?"),
         (("--world", "maker"), "give it by --model FILE.xml"),
         (("--world", "noise", "--pushes"), "--world and --pushes: worlds say that"),
         (("--model", "x.xml"), "choose one of them by --world NAME"),

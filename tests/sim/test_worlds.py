@@ -172,7 +172,7 @@ def test_worlds_of_a_file_are_combinations_of_changes(tmp_path):
     [
         (
             '{"ice": {"fricton": 0.1}}',
-            r"world 'ice' has an unknown change 'fricton': did you mean friction\?; there are",
+            r"world 'ice' has an unknown change 'fricton', did you mean 'friction'\?; there are",
         ),
         ('{"ice": {"friction": -1}}', r"friction of world 'ice' is -1; expected a number of 0.01 to 5"),
         ('{"late": {"delay": 1.5}}', r"delay of world 'late' is 1.5; expected an integer of 0 to 25"),
@@ -193,7 +193,7 @@ def test_what_is_wrong_in_a_file_is_named(tmp_path, content, said):
 
 def test_a_name_with_a_typo_is_guessed():
     with pytest.raises(
-        ConfigError, match=r"no world 'fricton-0.4': did you mean friction-0.4\?; there are: as-trained,"
+        ConfigError, match=r"no world 'fricton-0.4', did you mean 'friction-0.4'\?; there are: as-trained,"
     ):
         world_named("fricton-0.4", WORLDS)
     with pytest.raises(ConfigError, match=r"give it by --model FILE.xml"):

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from phuma.core.names import did_you_mean
 from phuma.errors import ConfigError
 
 
@@ -106,10 +106,4 @@ def world_named(name: str, worlds: Mapping[str, World]) -> World:
         return worlds[name]
     if name == MAKER:
         raise ConfigError(f"the world {MAKER} is the maker's own model file of the robot: give it by --model FILE.xml")
-    raise ConfigError(f"no world {name!r}{meant(name, worlds)}; there are: {', '.join((*worlds, MAKER))}")
-
-
-def meant(name: str, known: Mapping[str, object]) -> str:
-    """Return a question for what was probably meant by a name that is not known; empty where nothing is near."""
-    near = get_close_matches(name, list(known), 1, cutoff=0.5)
-    return f": did you mean {near[0]}?" if near else ""
+    raise ConfigError(f"no world {name!r}{did_you_mean(name, worlds)}; there are: {', '.join((*worlds, MAKER))}")

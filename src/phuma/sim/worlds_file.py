@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from phuma.core.names import did_you_mean
 from phuma.errors import ReadError
 from phuma.io.json_file import read_json
 from phuma.io.schema import BOOLEAN, Schema, Value, between
-from phuma.sim.worlds import MAKER, WORLDS, World, meant
+from phuma.sim.worlds import MAKER, WORLDS, World
 
 MOST_BYTES = 1 << 20
 LONGEST_NAME = 60
@@ -56,7 +57,7 @@ def _world(path: Path, name: str, changes: object) -> World:
         if key not in CHANGES:
             raise ReadError(
                 path,
-                f"world {name!r} has an unknown change {key[:LONGEST_NAME]!r}{meant(key, CHANGES)}; there are: "
+                f"world {name!r} has an unknown change {key[:LONGEST_NAME]!r}{did_you_mean(key, CHANGES)}; there are: "
                 f"{', '.join(CHANGES)}",
             )
         if fault := CHANGES[key].fault(value, f"{key} of world {name!r}"):

@@ -42,6 +42,7 @@ def performed_motion(rollout: Rollout, robot: Robot, provenance: Provenance) -> 
         velocity=path.velocity,
         torque=_every_frame(path.torque),
         foot_force=_every_frame(path.foot_force),
+        path=path.report.get("path"),
     )
 
 

@@ -24,6 +24,8 @@ class PerformedMotion(RobotMotion):
     """(T, N) Nm, of the motors, mean from frame t on to the next"""
     foot_force: Array | None = None
     """(T, 2, 3) N in the world, of all that touches the left and the right foot, mean from frame t on to the next"""
+    path: Array | None = None
+    """(P, 2) m, path on the floor that its root was to go along, where it was to go along one"""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -32,6 +34,8 @@ class PerformedMotion(RobotMotion):
         for name, shape in shapes.items():
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checked(name, value, shape))
+        if self.path is not None:
+            object.__setattr__(self, "path", checked("path", self.path, (len(self.path), 2)))
 
     def reordered(self, joint_names: Sequence[str]) -> PerformedMotion:
         """Return the motion with joints in another order, with all that was recorded."""

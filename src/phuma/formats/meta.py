@@ -9,7 +9,7 @@ from typing import Any
 from phuma.core.provenance import Provenance
 from phuma.errors import PhumaError, ReadError
 from phuma.io.json_file import parse_json
-from phuma.io.schema import ANYTHING, BOOLEAN, NUMBER, TEXT, ListOf, Object, OrNull, Schema
+from phuma.io.schema import ANYTHING, BOOLEAN, NUMBER, TEXT, ListOf, Object, OrNull, Schema, Value
 
 MAX_CHARACTERS = 4 << 20
 _PROVENANCE = Object(
@@ -33,8 +33,11 @@ ROBOT_MOTION = Object({
 """Schema of a robot motion's meta; its report may say more than is used here"""
 
 
-ROLLOUT = Object({"report": Object(others=ANYTHING)})
-"""Schema of a rollout's meta; its report may say anything"""
+_PLACE = Value(
+    "a place x, y in m", (list,), lambda place: len(place) == 2 and not any(NUMBER.fault(each, "") for each in place)
+)
+ROLLOUT = Object({"report": Object(optional={"path": ListOf(_PLACE)}, others=ANYTHING)})
+"""Schema of a rollout's meta; its report may say more than is used here"""
 
 
 def robot_name(text: str) -> str:

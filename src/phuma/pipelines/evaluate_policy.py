@@ -21,6 +21,7 @@ from phuma.learning.deploy.policy import Policy, PolicyInfo
 from phuma.learning.env.conditions import CONDITIONS
 from phuma.learning.motions.library import MotionLibrary, Performance, performance_of
 from phuma.learning.run.folder import RunFolder
+from phuma.learning.run.live import LiveEpisode
 from phuma.learning.run.rollouts import START, roll_out
 from phuma.robots import Robot, built_in_robots, is_built_in, load_robot
 from phuma.robots.locked_motion import is_of_free, locked_motion, lost_by_locking
@@ -226,6 +227,15 @@ def try_in(
     robot = policy.info.task.tracked(library.robot)
     simulation = simulation_in(world, robot, physics_steps(policy.info, world.physics_dt))
     return roll_out(policy, library, simulation, episodes, events, seed)
+
+
+def live_episode(world: World, policy: Policy, library: MotionLibrary, seed: int = 0) -> LiveEpisode:
+    """Return an episode of the only motion of a library, to be simulated step by step, in any world."""
+    policy.info.check(library.robot)
+    events = EventsCfg(noise=world.noise, pushes=world.pushes, delay=world.delay)
+    robot = policy.info.task.tracked(library.robot)
+    simulation = simulation_in(world, robot, physics_steps(policy.info, world.physics_dt))
+    return LiveEpisode(policy, library, simulation(1), events, seed)
 
 
 def physics_steps(info: PolicyInfo, physics_dt: float | None) -> int:

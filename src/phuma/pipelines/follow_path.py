@@ -19,6 +19,8 @@ from phuma.robots import Robot
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
 PELVIS = "pelvis"
+MOST_PLACES = 2000
+"""Number of places of a path that a rollout keeps, at most"""
 
 
 def told(policy: Policy, condition: str | None) -> Policy:
@@ -42,9 +44,8 @@ def told(policy: Policy, condition: str | None) -> Policy:
     return policy
 
 
-def follow(policy: Policy, path: Trajectory, robot: Robot, seed: int = 0) -> tuple[Rollout, dict[str, Any]]:
-    """Return what the robot does along a path for its pelvis, and how near it stays: a policy that is not told of its
-    pelvis is an error."""
+def path_policy(policy: Policy) -> Policy:
+    """Return the policy as it is told of its pelvis alone; one that was trained for something else is an error."""
     condition = policy.info.condition
     policy = told(policy, PELVIS if condition == ANY else None)
     if CONDITIONS[policy.info.condition].roles != (PELVIS,):
@@ -52,6 +53,20 @@ def follow(policy: Policy, path: Trajectory, robot: Robot, seed: int = 0) -> tup
             f"the policy was trained to be told {condition}; a path is for the pelvis: train one by --condition "
             f"pelvis, pelvis-position or {ANY}"
         )
+    return policy
+
+
+def floor_path(path: Trajectory) -> list[list[float]]:
+    """Return at most `MOST_PLACES` places x, y in m along a path, to the millimetre, as a rollout's report has them."""
+    every = -(-len(path) // MOST_PLACES)
+    places = [*path.root_pos[:-1:every, :2], path.root_pos[-1, :2]]
+    return [[round(float(x), 3), round(float(y), 3)] for x, y in places]
+
+
+def follow(policy: Policy, path: Trajectory, robot: Robot, seed: int = 0) -> tuple[Rollout, dict[str, Any]]:
+    """Return what the robot does along a path for its pelvis, and how near it stays: a policy that is not told of its
+    pelvis is an error."""
+    policy = path_policy(policy)
     library = MotionLibrary(robot, ["path"], [None], [path.frames(slice(None))], [None])
     tracked = policy.info.task.tracked(robot)
 
@@ -59,6 +74,7 @@ def follow(policy: Policy, path: Trajectory, robot: Robot, seed: int = 0) -> tup
         return MujocoSimulation(tracked, count, physics_steps(policy.info, None), threads=1)
 
     (rollout,) = roll_out(policy, library, simulation, seed=seed)
+    rollout = replace(rollout, report={"path": floor_path(path)})
     frames = min(len(rollout), len(path))
     off = np.linalg.norm(rollout.root_pos[:frames, :2] - path.root_pos[:frames, :2], axis=1)
     return rollout, {

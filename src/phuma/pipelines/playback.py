@@ -15,15 +15,19 @@ from phuma.errors import ConfigError, PhumaError
 from phuma.evaluation import Score, judge
 from phuma.evaluation.judging import RATE, SUCCESS, THRESHOLDS
 from phuma.learning.deploy.policy import Policy
+from phuma.learning.env.telling import told_by
 from phuma.learning.motions.library import Performance, library_of, performance_of
+from phuma.learning.run.live import LiveEpisode
 from phuma.pipelines.collections import REMEMBERED, check_choice, choices_of
-from phuma.pipelines.evaluate_policy import follows_performances, try_in
+from phuma.pipelines.evaluate_policy import follows_performances, live_episode, try_in
+from phuma.pipelines.live_play import LiveClip
 from phuma.pipelines.performed import CLOSE, follower
 from phuma.pipelines.recorded_tracks import ERROR
 from phuma.pipelines.scene_building import Piece, show_of, stored_performer
 from phuma.robots import Robot
 from phuma.sim.reference import fault
 from phuma.sim.worlds import TRAINED, WORLDS, World
+from phuma.viewer.live import Live
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Show
 
@@ -74,7 +78,22 @@ class PolicyCollection:
         check_choice(chosen, titles)
         if not chosen:
             raise ConfigError(f"choose at least one of {', '.join(titles)}")
-        return Opened(replace(show, performers=tuple(p for p in show if p.id in chosen)), choices_of(titles, chosen))
+        shown = replace(show, performers=tuple(p for p in show if p.id in chosen))
+        return Opened(shown, choices_of(titles, chosen), self._live(clip, show))
+
+    def _live(self, clip: str, show: Show) -> Live | None:
+        """Return the simulation in which a masked policy can be told other things; None for a policy that is not."""
+        info, cfg = self._policy.info, self._cfg
+        if info.task.masking is None:
+            return None
+
+        def episode() -> LiveEpisode:
+            piece = self._pieces.piece(clip, self._robot.name)
+            assert piece.motion is not None
+            library = library_of(self._robot, [(clip, piece.motion, None, self._performance(piece))])
+            return live_episode(cfg.world, self._policy, library, cfg.seed)
+
+        return LiveClip(POLICY, episode, told_by(info.condition), show.fps, self._lock)
 
     def show(self, clip: str) -> Show:
         """Return the rollout of a clip with its reference."""

@@ -11,8 +11,10 @@ import numpy as np
 from phuma.core import rotations as rot
 from phuma.core.foot_contacts import in_contact
 from phuma.core.human_motion import HumanMotion
+from phuma.core.performed_motion import PerformedMotion
 from phuma.core.rotations import Array
 from phuma.core.skeleton import JOINTS, REGIONS
+from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.errors import ConfigError
 from phuma.robots.kinematics import body_poses
 from phuma.robots.shapes import Shape, robot_shapes
@@ -24,6 +26,7 @@ SEE_THROUGH = 0.45  # opacity of a robot with a skeleton inside
 GHOSTLY = 0.3  # opacity of a ghost
 PERSON = 0.55  # opacity of the person: the robot is what one looks at
 PATH_EVERY = 3  # frames between the points of a path
+ABOVE_FLOOR = 0.01  # m, of lines on the floor: in it, grid and line would flicker
 FOLLOW_SECONDS = 1.0  # over which the camera's path is smoothed
 
 
@@ -103,6 +106,7 @@ class RobotActor:
 
     def __init__(self, scene: Any, name: str, performer: Performer, colour: str) -> None:
         robot, motion = performer.robot, performer.motion
+        self.id, self._robot = performer.id, robot
         self._motion, self._over, self._slips = motion, performer.over, performer.slips
         self._ghost, self._ended = performer.ghost, len(motion) if performer.ended is None else performer.ended
         self._contact = in_contact(motion.contact)
@@ -122,6 +126,8 @@ class RobotActor:
         self._skeleton = None
         if motion.human_joints is not None:
             self._skeleton = _Skeleton(scene, f"{name}/human", motion.human_joints)
+        if isinstance(motion, PerformedMotion) and motion.path is not None:
+            floor_line(scene, f"{name}/wanted", motion.path, style.WANTED)
         self.path = _path(scene, f"{name}/path", motion.root_pos, colour)
         self.ground_path = _smooth_ground(motion.root_pos, motion.fps)
         w, x, y, z = motion.root_quat[0]
@@ -153,6 +159,17 @@ class RobotActor:
             _assign(sole, visible=bool(slips or stands), color=style.rgb(colour))
         if self._skeleton is not None and self._skeleton.visible:
             self._skeleton.pose(frame)
+
+
+    def pose_at(self, qpos: Array, red: bool) -> None:
+        """Pose the robot in a state (7 + N,) that is none of its motion's, without marks."""
+        state = Trajectory(self._robot.name, self._robot.joint_names, self._motion.fps, *split_qpos(qpos[None]))
+        position, rotation = body_poses(self._robot, state)
+        quat = rot.from_matrix(rotation)
+        for b, body in self._bodies.items():
+            body.pose(position[0, b], quat[0, b], red)
+        for sole in self._soles:
+            _assign(sole, visible=False)
 
 
 class _Body:
@@ -203,6 +220,24 @@ def _path(scene: Any, name: str, positions: Array, colour: str) -> Any:
         points = np.repeat(points, 2, axis=0)
     pieces = np.stack([points[:-1], points[1:]], axis=1)
     return scene.add_line_segments(name, pieces, style.rgb(colour), thickness=2.0, thickness_units="screen")
+
+
+def floor_line(scene: Any, name: str, places: Array, colour: str) -> Any:
+    """Add a line along places (P, 2) m on the floor; without two of them it is hidden."""
+    pieces = floor_pieces(places)
+    line = scene.add_line_segments(name, pieces, style.rgb(colour), thickness=5.0, thickness_units="screen")
+    line.visible = len(places) > 1
+    return line
+
+
+def floor_pieces(places: Array) -> Array:
+    """Return (P - 1, 2, 3) m: the pieces of a line along places (P, 2), a little above the floor; one of no length where
+    there are no two places."""
+    places = np.asarray(places, dtype=np.float32).reshape(-1, 2)
+    if len(places) < 2:
+        places = np.zeros((2, 2), dtype=np.float32)
+    points = np.concatenate([places, np.full((len(places), 1), ABOVE_FLOOR, dtype=np.float32)], axis=1)
+    return np.stack([points[:-1], points[1:]], axis=1)
 
 
 def _smooth_ground(root: Array, fps: float) -> Array:

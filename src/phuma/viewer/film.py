@@ -62,8 +62,8 @@ def frames_of(
             scene.pose(frame)
             centre = scene.centre(frame)
             view.lookat = [centre[0], centre[1], 0.65 * size_of_robots]
-            more = [partial(scene.add_humans, frame=frame)] if human else []
-            yield page.draw(scene.data, view, option, *more)
+            more = [scene.add_humans, scene.add_paths] if human else [scene.add_paths]
+            yield page.draw(scene.data, view, option, *(partial(each, frame=frame) for each in more))
 
 
 def rows_of(rows: Sequence[Iterator[Array]], titles: Sequence[str]) -> Iterator[Array]:

@@ -47,12 +47,13 @@ class Offscreen:
         data: mujoco.MjData,
         camera: mujoco.MjvCamera,
         option: mujoco.MjvOption,
-        more: Callable[[mujoco.MjvScene], None] = lambda _: None,
+        *more: Callable[[mujoco.MjvScene], None],
     ) -> Array:
-        """Return a picture (H, W, 3) uint8; `more` may add geoms to the scene."""
+        """Return a picture (H, W, 3) uint8; each of `more` may add geoms to the scene."""
         every = int(mujoco.mjtCatBit.mjCAT_ALL)
         mujoco.mjv_updateScene(self.model, data, option, None, camera, every, self._scene)
-        more(self._scene)
+        for add in more:
+            add(self._scene)
         picture = np.empty((self._page.height, self._page.width, 3), dtype=np.uint8)
         mujoco.mjr_render(self._page, self._scene, self._drawing)
         mujoco.mjr_readPixels(picture, None, self._page, self._drawing)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from phuma.core.performed_motion import PerformedMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.core.skeleton import N_JOINTS, PARENTS
@@ -21,6 +22,8 @@ SPACING = 1.2  # m between robots that are shown beside each other
 SKY, FLOOR_A, FLOOR_B = (0.96, 0.97, 0.98), (0.88, 0.89, 0.91), (0.84, 0.85, 0.88)
 HUMAN = (0.20, 0.55, 0.90, 0.85)
 ABOVE_BONE, ALONE = 0.014, 0.03  # m: radius of a human's bone, inside a robot and beside it
+FLOOR_LINE, TRACK_LINE = 0.012, 0.008  # m: radius of a path on the floor, and of the track that a robot left
+LONGEST_PIECE, MOST_PIECES = 0.1, 1000  # m between the points of a line on the floor, and its pieces at most
 SHADOWS = 1.8  # m around the robots in which they throw shadows
 SHOWN, COLLISION = 2, 3  # groups of geoms, as in our models
 
@@ -117,6 +120,28 @@ class Scene:
                 _add_bone(scene, joints[PARENTS[j]], joints[j], ALONE if self.apart else ABOVE_BONE)
 
 
+    def add_paths(self, scene: mujoco.MjvScene, frame: int) -> None:
+        """Draw the path that each robot was to walk, where it was, and the track that it left on the floor so far."""
+        for k, (motion, shift) in enumerate(zip(self.motions, self.shift)):
+            if not isinstance(motion, PerformedMotion) or motion.path is None:
+                continue
+            colour = self._painted[k].colour if self._painted else style.PERFORMERS[k % len(style.PERFORMERS)]
+            track = motion.root_pos[: min(frame, len(motion) - 1) + 1, :2]
+            for places, drawn, radius in ((motion.path, style.WANTED, FLOOR_LINE), (track, colour, TRACK_LINE)):
+                line = thinned(places)
+                points = np.concatenate([line, np.zeros((len(line), 1))], axis=1) + self._across(shift)
+                for start, end in zip(points[:-1], points[1:]):
+                    _add_bone(scene, start, end, radius, (*(c / 255 for c in style.rgb(drawn)), 1.0))
+
+
+def thinned(places: Array) -> Array:
+    """Return points (Q, 2) of a line (P, 2) m that are about LONGEST_PIECE apart, its ends among them."""
+    along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))])
+    pieces = int(np.clip(np.ceil(along[-1] / LONGEST_PIECE), 1, MOST_PIECES))
+    wanted = np.linspace(0, along[-1], pieces + 1)
+    return np.stack([np.interp(wanted, along, places[:, k]) for k in range(2)], axis=1)
+
+
 class _Paint:
     """Set the colours of one robot's geoms."""
 
@@ -128,7 +153,7 @@ class _Paint:
             np.array([style.tinted(each, colour) for each in own.tolist()]) / 255
             for colour in (appearance.colour, style.REJECTED)
         )
-        self._ended = appearance.ended
+        self._ended, self.colour = appearance.ended, appearance.colour
 
     def put(self, model: mujoco.MjModel, frame: int) -> None:
         ended = self._ended is not None and frame >= self._ended
@@ -183,12 +208,14 @@ def _dress(spec: mujoco.MjSpec, robot: Robot) -> None:
             )  # fmt: skip
 
 
-def _add_bone(scene: mujoco.MjvScene, start: Array, end: Array, radius: float) -> None:
+def _add_bone(
+    scene: mujoco.MjvScene, start: Array, end: Array, radius: float, colour: Sequence[float] = HUMAN
+) -> None:
     if scene.ngeom >= scene.maxgeom:
         return
     geom = scene.geoms[scene.ngeom]
     mujoco.mjv_initGeom(
-        geom, mujoco.mjtGeom.mjGEOM_CAPSULE, np.zeros(3), np.zeros(3), np.zeros(9), np.array(HUMAN, dtype=np.float32)
+        geom, mujoco.mjtGeom.mjGEOM_CAPSULE, np.zeros(3), np.zeros(3), np.zeros(9), np.array(colour, dtype=np.float32)
     )
     mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_CAPSULE, radius, start, end)
     scene.ngeom += 1

@@ -1,6 +1,6 @@
 """Serve `phuma view`: a page, a search, and a stage for every browser, all on one port.
 
-    GET /, /page.css, /page.js      the page
+    GET /, /page.css, /*.js         the page
     GET /?token=TOKEN               where other machines may ask: leaves the token in a cookie, then the page
     GET /api/about, /api/clips      what there is, as JSON
     /session                        WebSocket: requests of the page and the answers
@@ -31,7 +31,7 @@ PORT = 8080
 """The default port; where it is taken, one of the next 19 that is free is used."""
 MOST_SESSIONS = 12
 FAREWELL = 3.0  # s for sessions to end
-PAGES = {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}
+PAGES = {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js", "/live.js": "live.js"}
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 EVERY_ADDRESS = ("", "0.0.0.0", "::")
 POLICY = "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'self'; base-uri 'none'"

@@ -6,6 +6,7 @@ To follow a motion is to move that node, so the camera belongs to the user and s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -14,13 +15,15 @@ from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError
 from phuma.viewer import style
-from phuma.viewer.actors import Person, RobotActor, Shown
+from phuma.viewer.actors import Person, RobotActor, Shown, floor_line, floor_pieces
+from phuma.viewer.live import LiveFrame
 from phuma.viewer.show import Show
 
 LayoutName = Literal["overlay", "side"]
 LAYOUTS = get_args(LayoutName)
 SPACING = 1.1  # m between figures that stand side by side
 CAMERAS = {"overlay": (3.4, -3.2, 1.75), "side": (4.4, -1.6, 1.75)}
+LIVE_SHARE = 0.06  # of the way to a live robot that the ground follows it with each picture
 LOOK_AT, FOV = (0.0, 0.0, 0.75), 0.44
 """The point that cameras look at, m, where figures face along x, and their field of view, rad."""
 
@@ -48,6 +51,9 @@ class Stage:
         )  # fmt: skip
         server.initial_camera.fov = FOV
         self._aimed: tuple[float, ...] = ()
+        self._lines: dict[str, tuple[Any, Array]] = {}
+        self._live_at: Array | None = None
+        """(3,) m on the ground: where the robot of a live simulation is, smoothed; None where there is none"""
         self._clip: Any = None
         self._count = 0
 
@@ -59,6 +65,7 @@ class Stage:
             # Another name each time: a browser gives the pose of a removed node to the next one of its name.
             self._count += 1
             self._clip = self._server.scene.add_frame(f"/world/{self._count}", show_axes=False)
+            self._lines, self._live_at = {}, None
             self._figures = self._make(show, f"/world/{self._count}")
             self._facing = rot.from_axis("z", -self._heading())
             self._world.wxyz = self._facing
@@ -81,7 +88,61 @@ class Stage:
         with self._server.atomic():
             for figure in self._figures:
                 figure.pose(frame, self.shown)
-            self._world.position = rot.rotate(self._facing, -self._middle(frame if self.follow else 0))
+            self._centre()
+
+    def pose_live(self, performer: str, seen: LiveFrame) -> None:
+        """Pose one robot as a live simulation has it, and the others at the frame that it is in."""
+        self.frame = seen.frame
+        ground = seen.qpos[:3] * [1.0, 1.0, 0.0]
+        before = ground if self._live_at is None else self._live_at
+        self._live_at = before + LIVE_SHARE * (ground - before)
+        with self._server.atomic():
+            for figure in self._figures:
+                if isinstance(figure, RobotActor) and figure.id == performer:
+                    figure.pose_at(seen.qpos, seen.fallen and self.shown.violations)
+                else:
+                    figure.pose(seen.frame, self.shown)
+            self._centre()
+
+    def end_live(self) -> None:
+        """Pose all figures as they are recorded."""
+        if self._live_at is not None:
+            self._live_at = None
+            self.pose(self.frame)
+
+    def draw_lines(self, lines: Mapping[str, tuple[Array, str]]) -> None:
+        """Draw lines (P, 2) m on the floor in their colours, instead of those of the same names."""
+        for name, (places, colour) in lines.items():
+            node, before = self._lines.get(name, (None, None))
+            if before is not None and np.array_equal(before, places):
+                continue
+            if node is None:
+                node = floor_line(self._server.scene, f"/world/{self._count}/{name}", places, colour)
+            else:
+                node.points, node.visible = floor_pieces(places), len(places) > 1
+            self._lines[name] = (node, places)
+
+    def floor_at(self, u: float, v: float) -> list[float]:
+        """Return x, y in m of the floor where the last camera sees it at (u, v), which are 0 to 1 across and down the
+        picture."""
+        clients = list(self._server.get_clients().values())
+        if not clients or not (0 <= u <= 1 and 0 <= v <= 1):
+            raise ConfigError(f"no floor is seen at {u:g}, {v:g} of the picture; expected 0 to 1 across and down")
+        camera = clients[-1].camera
+        size = np.tan(camera.fov / 2)
+        ray = rot.rotate(camera.wxyz, np.array([(2 * u - 1) * size * camera.aspect, (2 * v - 1) * size, 1.0]))
+        if not ray[2] < -1e-3 * np.linalg.norm(ray):
+            raise ConfigError("no floor is seen there: draw below the horizon")
+        on_floor = camera.position - ray * (camera.position[2] / ray[2])
+        x, y, _ = rot.rotate_back(self._facing, on_floor - self._world.position)
+        return [float(x), float(y)]
+
+    def _centre(self) -> None:
+        """Move the ground so that the figures are in the middle, or where they began."""
+        middle = self._live_at if self._live_at is not None and self.follow else None
+        if middle is None:
+            middle = self._middle(self.frame if self.follow else 0)
+        self._world.position = rot.rotate(self._facing, -middle)
 
     def set_layout(self, layout: str) -> None:
         if layout not in LAYOUTS:

@@ -15,6 +15,8 @@ LEFT, RIGHT, TRUNK = "#2a6fbb", "#d9722e", "#3c4048"
 CONTACT, GROUND = "#2f9e5b", "#b9bec7"
 KEPT, REJECTED = "#2f9e5b", "#c8403a"
 INK, FAINT = "#2b2f36", "#e7e9ed"
+WANTED, LATER = "#2f9e5b", "#8fb8a0"
+"""The colours of a path on the floor that a robot is to walk, and of one that is drawn and not walked yet."""
 PERFORMERS = ("#4f6486", "#d6a54a", "#9a80cf", "#45a5a0", "#c07c9f", "#83a05f")
 """The colours of robots that are shown together, in their order."""
 

@@ -87,6 +87,15 @@ class TrackingEnv:
         if self._histories.lengths:
             self.observe()
 
+    def go_on(self, references: References, frames: Array) -> None:
+        """Go on from the states that the environments are in along other motions, at their frames (E,)."""
+        self.references, self.frame = references.on(self.constants.action_scale), frames.copy()
+
+    @property
+    def masks(self) -> Masks | None:
+        """Return the masks of what the environments are told, where the task is masked."""
+        return self._masks
+
     def observe(self) -> Observation:
         """Return what all environments observe now."""
         out = self._observe(np.arange(len(self.frame)), self.state)

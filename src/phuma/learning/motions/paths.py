@@ -22,6 +22,8 @@ STILL, RISE = 0.5, 1.0
 """s of standing at first and in the end, and in which the speed is reached"""
 LEAST = 0.1
 """m, the shortest path"""
+SHARPEST = 150.0
+"""deg, by which a path may turn at a point: further it leads back on itself, and no heading is along it"""
 
 
 def named_path(text: str) -> Array:
@@ -53,7 +55,28 @@ def checked_path(points: Array, name: str) -> Array:
     length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
     if length < LEAST:
         raise ConfigError(f"{name} is {length:.2g} m long; at least {LEAST:g} m are needed")
+    turns = turns_of(points)
+    if len(turns) and np.abs(turns).max() > np.radians(SHARPEST):
+        k = int(np.abs(turns).argmax())
+        x, y = distinct(points)[k + 1]
+        raise ConfigError(
+            f"{name} turns back on itself at {x:g},{y:g}, by {np.degrees(abs(turns[k])):.0f} deg; a robot walks turns of "
+            f"at most {SHARPEST:g} deg at a point: lead the path round by one point more"
+        )
     return points
+
+
+def distinct(points: Array) -> Array:
+    """Return the points (P, 2) of a path without those that are where the one before them is."""
+    apart = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
+    return points[apart]
+
+
+def turns_of(points: Array) -> Array:
+    """Return (P - 2,) rad, by which a path turns at its inner points, to the left above zero."""
+    way = np.diff(distinct(points), axis=0)
+    heading = np.arctan2(way[:, 1], way[:, 0])
+    return (np.diff(heading) + np.pi) % (2 * np.pi) - np.pi
 
 
 def _read(path: Path) -> Array:
@@ -63,17 +86,29 @@ def _read(path: Path) -> Array:
         lines = [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines()]
     except (OSError, UnicodeDecodeError) as e:
         raise ReadError(path, f"cannot be read as text: {e}") from None
-    rows = [line.split(",") for line in lines if line and not re.match(r"[A-Za-z#]", line)]
-    try:
-        points = np.array([[float(x), float(y)] for x, y, *_ in rows])
-    except ValueError:
-        raise ReadError(path, "is no table of x,y in m with a row per point") from None
-    if not len(points):
+    numbered = [(k, line) for k, line in enumerate(lines, 1) if line and not line.startswith("#")]
+    if numbered and not _is_number(numbered[0][1].split(",")[0]):
+        del numbered[0]  # the columns' names
+    points = []
+    for k, line in numbered:
+        cells = line.split(",")
+        if len(cells) < 2 or not all(map(_is_number, cells[:2])):
+            raise ReadError(path, f"is no table of x,y in m with a row per point: line {k} is {line[:40]!r}")
+        points.append([float(cells[0]), float(cells[1])])
+    if not points:
         raise ReadError(path, "has no point; expected a row x,y in m per point")
     try:
-        return checked_path(points, str(path))
+        return checked_path(np.array(points), str(path))
     except ConfigError as e:
         raise ReadError(path, str(e).removeprefix(f"{path}: ").removeprefix(f"{path} ")) from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def path_motion(points: Array, robot: Robot, speed: float, seconds: float | None = None) -> Trajectory:
@@ -89,19 +124,24 @@ def path_motion(points: Array, robot: Robot, speed: float, seconds: float | None
         length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
         rounds = max(1, int(np.ceil(seconds * speed / length)))
         points = np.concatenate([points, *[points[1:]] * (rounds - 1)])
-    xy, yaw = _walked(points, speed)
+    xy, yaw = walked(points, speed)
+    xy, yaw = rot.rotate(rot.from_axis("z", -yaw[0]), _on_floor(xy - xy[0]))[:, :2], yaw - yaw[0]
     if seconds is not None:
         keep = max(2, round(seconds * CONTROL_RATE) + 1)
         xy, yaw = xy[:keep], yaw[:keep]
-    root = np.concatenate([xy, np.full((len(xy), 1), robot.default_height)], axis=1)
+    return carried(xy, yaw, robot)
+
+
+def carried(xy: Array, yaw: Array, robot: Robot) -> Trajectory:
+    """Return the robot's default pose at places (T, 2) m with headings (T,) rad, at control rate."""
+    root = _on_floor(xy) + [0.0, 0.0, robot.default_height]
     joints = np.tile(robot.default_pose, (len(xy), 1))
     return Trajectory(robot.name, robot.joint_names, CONTROL_RATE, root, rot.from_axis("z", yaw), joints)
 
 
-def _walked(points: Array, speed: float) -> tuple[Array, Array]:
+def walked(points: Array, speed: float) -> tuple[Array, Array]:
     """Return (T, 2) m and (T,) rad: places and headings along a path whose corners are rounded."""
-    apart = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
-    points = points[apart]
+    points = distinct(points)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
     time = np.arange(round(RISE * CONTROL_RATE)) / CONTROL_RATE
     rise = speed * time**2 / (2 * RISE)
@@ -116,7 +156,9 @@ def _walked(points: Array, speed: float) -> tuple[Array, Array]:
     ahead = np.stack(
         [np.interp(np.clip(way + d, 0, along[-1]), along, points[:, k]) for d in (TURN, -TURN) for k in (0, 1)]
     )
-    yaw = np.unwrap(np.arctan2(ahead[1] - ahead[3], ahead[0] - ahead[2]))
-    turn = -yaw[0]
-    matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    return (xy - xy[0]) @ matrix.T, yaw + turn
+    return xy, np.unwrap(np.arctan2(ahead[1] - ahead[3], ahead[0] - ahead[2]))
+
+
+def _on_floor(xy: Array) -> Array:
+    """Return (T, 3) m: places (T, 2) at height zero."""
+    return np.concatenate([xy, np.zeros((len(xy), 1))], axis=1)

@@ -78,7 +78,7 @@ def _together(
     while (running := (ended == NEVER) & (last - first >= len(path))).any():
         action = policy.act(observation, env.references.features)
         for row in np.flatnonzero(running & ~np.isfinite(action).all(axis=1)).tolist():
-            faults[row], ended[row] = _fault(action[row], len(path), library.robot.joint_names), len(path)
+            faults[row], ended[row] = action_fault(action[row], len(path), library.robot.joint_names), len(path)
         # The others go on, in one simulation with it.
         finite = np.where(np.isfinite(action), action, np.zeros_like(action))
         observation = env.step(like(env.action, finite)).observation
@@ -93,7 +93,7 @@ def _together(
     return out
 
 
-def _fault(action: Array, step: int, joint_names: Sequence[str]) -> str:
+def action_fault(action: Array, step: int, joint_names: Sequence[str]) -> str:
     """Return what is wrong with an action (N,) that is not finite."""
     wrong = np.flatnonzero(~np.isfinite(action))
     first = wrong[0]

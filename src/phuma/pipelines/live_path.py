@@ -45,12 +45,14 @@ CLIP = "path"
 
 
 class LivePath:
-    """A robot that stands until it is given a path, walks it, and stands at its end. Points are drawn in the world; what
-    is drawn is walked once that is ordered, and what is drawn meanwhile is added to it."""
+    """A robot that waits, without physics, until it is given a path, walks it, and stands at its end.
+    Points are drawn in the world; what is drawn is walked once that is ordered, and what is drawn meanwhile is added."""
 
     performer, always, rate = POLICY, True, CONTROL_RATE
 
-    def __init__(self, policy: Policy, robot: Robot, cfg: PlayCfg, speed: float, points: Array, lock: Lock) -> None:
+    def __init__(
+        self, policy: Policy, robot: Robot, cfg: PlayCfg, speed: float, points: Sequence[Array], lock: Lock
+    ) -> None:
         self._policy, self._robot, self._cfg, self._speed, self._lock = policy, robot, cfg, speed, lock
         self._given: list[Array] = list(points)
         self._watch: Watch | None = None
@@ -64,6 +66,7 @@ class LivePath:
         self._track: list[Array] = []
         self._off: list[float] = []
         self._most, self._steps = 0.0, 0
+        self._begun = False
 
     def controls(self) -> dict[str, Any]:
         return {
@@ -101,6 +104,8 @@ class LivePath:
     def step(self) -> LiveFrame:
         with self._lock:
             watch = self._watched()
+            if not self._begun:
+                return LiveFrame(0, watch.episode.qpos, ())
             if watch.episode.frame >= watch.episode.last - 1:
                 watch.episode.wait()
             if watch.fallen is not None and not watch.lies:  # another episode begins
@@ -113,7 +118,7 @@ class LivePath:
         with self._lock:
             return {
                 "walked": (self._walked, style.WANTED),
-                "drawn": (self._line(), style.LATER),
+                "drawn": (self._line() if self._drawn else np.zeros((0, 2)), style.LATER),
                 "track": (np.array(self._track).reshape(-1, 2), style.PERFORMERS[0]),
             }
 
@@ -135,7 +140,9 @@ class LivePath:
         return np.zeros(2) if self._watch is None else self._watch.episode.qpos[:2]
 
     def _is_walking(self) -> bool:
-        return len(self._walked) > 0 and (self._watch is None or self._watch.episode.frame < self._watch.episode.last - 1)
+        return len(self._walked) > 0 and (
+            self._watch is None or self._watch.episode.frame < self._watch.episode.last - 1
+        )
 
     def _walk(self) -> None:
         if not self._drawn:
@@ -147,7 +154,7 @@ class LivePath:
             points, heading = self._line(), _heading(watch.episode.qpos)
             self._follow(drawn_motion(points, self._robot, self._speed, heading), 0)
             self._walked, self._heading, self._off, self._most = points, heading, [], 0.0
-        self._drawn = []
+        self._drawn, self._begun = [], True
 
     def _go_along(self, points: Array) -> None:
         """Go on along a path that begins as the present one does."""
@@ -192,8 +199,8 @@ class LivePath:
     def _facts(self, watch: Watch, frame: int) -> tuple[tuple[str, str], ...]:
         way, done = along(self._motion)[[-1, frame]] if len(self._walked) else (0.0, 0.0)
         return (
-            ("pelvis from its place", f"{self._off[-1]:.2f} m"),
-            ("on average, at most", f"{np.mean(self._off):.2f} m, {self._most:.2f} m"),
+            ("pelvis error", f"{self._off[-1]:.2f} m"),
+            ("mean, largest", f"{np.mean(self._off):.2f} m, {self._most:.2f} m"),
             ("walked", f"{done:.1f} of {way:.1f} m" if len(self._walked) else "no path yet"),
             ("falls", str(watch.falls)),
         )
@@ -205,11 +212,11 @@ class PathCollection:
     opening = comparing = "simulating"
 
     def __init__(
-        self, policy: Policy, name: str, robot: Robot, speed: float, points: Array | None = None,
+        self, policy: Policy, name: str, robot: Robot, speed: float, points: Sequence[Sequence[float]] | None = None,
         cfg: PlayCfg = PlayCfg(),  # noqa: B008 (it is frozen)
     ) -> None:  # fmt: skip
         self._policy, self._name, self._robot = path_policy(policy), name, robot
-        self._speed, self._points, self._cfg = speed, np.zeros((0, 2)) if points is None else points, cfg
+        self._speed, self._points, self._cfg = speed, _sparse(points or ()), cfg
         self._lock = Lock()
 
     def about(self) -> dict[str, Any]:
@@ -246,6 +253,15 @@ def _heading(qpos: Array) -> float:
     """Return the heading in rad of a root's quaternion."""
     w, x, y, z = qpos[3:7]
     return float(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+
+
+def _sparse(points: Sequence[Sequence[float]]) -> list[Array]:
+    """Return those points of a path that are apart as points that are drawn are, and its last one."""
+    out: list[Array] = []
+    for point in (np.array(point) for point in points):
+        if np.linalg.norm(point - (out[-1] if out else np.zeros(2))) >= APART:
+            out.append(point)
+    return out
 
 
 def _length(points: Array) -> float:

@@ -160,7 +160,6 @@ class RobotActor:
         if self._skeleton is not None and self._skeleton.visible:
             self._skeleton.pose(frame)
 
-
     def pose_at(self, qpos: Array, red: bool) -> None:
         """Pose the robot in a state (7 + N,) that is none of its motion's, without marks."""
         state = Trajectory(self._robot.name, self._robot.joint_names, self._motion.fps, *split_qpos(qpos[None]))
@@ -231,8 +230,8 @@ def floor_line(scene: Any, name: str, places: Array, colour: str) -> Any:
 
 
 def floor_pieces(places: Array) -> Array:
-    """Return (P - 1, 2, 3) m: the pieces of a line along places (P, 2), a little above the floor; one of no length where
-    there are no two places."""
+    """Return (P - 1, 2, 3) m: the pieces of a line along places (P, 2), a little above the floor; one of no length
+    where there are no two places."""
     places = np.asarray(places, dtype=np.float32).reshape(-1, 2)
     if len(places) < 2:
         places = np.zeros((2, 2), dtype=np.float32)

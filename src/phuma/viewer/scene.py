@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import mujoco
@@ -119,7 +120,6 @@ class Scene:
             for j in range(1, N_JOINTS):
                 _add_bone(scene, joints[PARENTS[j]], joints[j], ALONE if self.apart else ABOVE_BONE)
 
-
     def add_paths(self, scene: mujoco.MjvScene, frame: int) -> None:
         """Draw the path that each robot was to walk, where it was, and the track that it left on the floor so far."""
         for k, (motion, shift) in enumerate(zip(self.motions, self.shift)):
@@ -130,7 +130,7 @@ class Scene:
             for places, drawn, radius in ((motion.path, style.WANTED, FLOOR_LINE), (track, colour, TRACK_LINE)):
                 line = thinned(places)
                 points = np.concatenate([line, np.zeros((len(line), 1))], axis=1) + self._across(shift)
-                for start, end in zip(points[:-1], points[1:]):
+                for start, end in pairwise(points):
                     _add_bone(scene, start, end, radius, (*(c / 255 for c in style.rgb(drawn)), 1.0))
 
 
@@ -208,9 +208,7 @@ def _dress(spec: mujoco.MjSpec, robot: Robot) -> None:
             )  # fmt: skip
 
 
-def _add_bone(
-    scene: mujoco.MjvScene, start: Array, end: Array, radius: float, colour: Sequence[float] = HUMAN
-) -> None:
+def _add_bone(scene: mujoco.MjvScene, start: Array, end: Array, radius: float, colour: Sequence[float] = HUMAN) -> None:
     if scene.ngeom >= scene.maxgeom:
         return
     geom = scene.geoms[scene.ngeom]

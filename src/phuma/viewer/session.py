@@ -130,6 +130,8 @@ class Session:
                 stage.reset_camera()
             case {"type": "live", "value": bool(is_live)} if self._live is not None:
                 await self._set_live(is_live or self._live.always)
+            case {"type": "pen", "down": bool(down)}:
+                stage.still = down
             case {"type": "draw", "at": [int(u) | float(u), int(v) | float(v)]} if self._live is not None:
                 await self._order({"type": "point", "at": stage.floor_at(u, v)})
             case {"type": "tell" | "gap" | "far" | "walk" | "clear" | "again" | "pace"} if self._live is not None:
@@ -241,7 +243,6 @@ class Session:
             self._wake.clear()
             with contextlib.suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), player.pause_to_next if plays else None)
-
 
     async def _run_live(self) -> None:
         """Simulate for as long as a picture is shown; what goes wrong is sent to the page, and the simulation rests."""

@@ -52,6 +52,8 @@ class Stage:
         server.initial_camera.fov = FOV
         self._aimed: tuple[float, ...] = ()
         self._lines: dict[str, tuple[Any, Array]] = {}
+        self.still = False
+        """Whether the ground stays where it is, as while somebody draws on it"""
         self._live_at: Array | None = None
         """(3,) m on the ground: where the robot of a live simulation is, smoothed; None where there is none"""
         self._clip: Any = None
@@ -65,7 +67,7 @@ class Stage:
             # Another name each time: a browser gives the pose of a removed node to the next one of its name.
             self._count += 1
             self._clip = self._server.scene.add_frame(f"/world/{self._count}", show_axes=False)
-            self._lines, self._live_at = {}, None
+            self._lines, self._live_at, self.still = {}, None, False
             self._figures = self._make(show, f"/world/{self._count}")
             self._facing = rot.from_axis("z", -self._heading())
             self._world.wxyz = self._facing
@@ -139,6 +141,8 @@ class Stage:
 
     def _centre(self) -> None:
         """Move the ground so that the figures are in the middle, or where they began."""
+        if self.still:
+            return
         middle = self._live_at if self._live_at is not None and self.follow else None
         if middle is None:
             middle = self._middle(self.frame if self.follow else 0)

@@ -60,8 +60,8 @@ def checked_path(points: Array, name: str) -> Array:
         k = int(np.abs(turns).argmax())
         x, y = distinct(points)[k + 1]
         raise ConfigError(
-            f"{name} turns back on itself at {x:g},{y:g}, by {np.degrees(abs(turns[k])):.0f} deg; a robot walks turns of "
-            f"at most {SHARPEST:g} deg at a point: lead the path round by one point more"
+            f"{name} turns back on itself at {x:g},{y:g}, by {np.degrees(abs(turns[k])):.0f} deg; a robot walks turns "
+            f"of at most {SHARPEST:g} deg at a point: lead the path round by one point more"
         )
     return points
 

@@ -53,8 +53,8 @@ class _Seen:
 
 
 class LiveEpisode:
-    """One environment in which a policy follows a motion, over and over. Where the policy is masked, `told` says what it
-    is told from the next control step on; None leaves it at what it was trained for."""
+    """One environment in which a policy follows a motion, over and over. Where the policy is masked, `told` says what
+    it is told from the next control step on; None leaves it at what it was trained for."""
 
     def __init__(
         self,
@@ -68,10 +68,10 @@ class LiveEpisode:
         self.robot = self._task.tracked(library.robot)
         self._seen, self._start, self._steps = _Seen(simulation), np.zeros(1, dtype=int), 0
         self.told: Told | None = None
-        start, references = self._start, self._expanded(library)
+        start, references, rng = self._start, self._expanded(library), np.random.default_rng(seed)
         self._env = TrackingEnv(
-            self.robot, simulation, self._task, references, lambda rows: start[rows], np.random.default_rng(seed), events,
-            self._seen.note, ENDLESS,
+            self.robot, simulation, self._task, references, lambda rows: start[rows], rng, events, self._seen.note,
+            ENDLESS,
         )  # fmt: skip
         self._tell()
         self._observation = self._env.observe()
@@ -113,7 +113,9 @@ class LiveEpisode:
         env = self._env
         action = self._policy.act(self._observation, env.references.features)
         if not np.isfinite(action).all():
-            raise PhumaError(f"the policy is faulty: {action_fault(action[0], self._steps + 1, self.robot.joint_names)}")
+            raise PhumaError(
+                f"the policy is faulty: {action_fault(action[0], self._steps + 1, self.robot.joint_names)}"
+            )
         self._steps += 1
         self._tell()
         step = env.step(like(env.action, action))

@@ -1,6 +1,8 @@
 // The page of `phuma view`: a list of clips, the stage with its timeline, and what is known of the chosen clip.
 // The server plays; the page asks, and shows what it is told. Text from the server is put in as text only.
 
+import { livePart } from "./live.js";
+
 const PAGE_ROWS = 50;
 const DEBOUNCE = 150; // ms
 const RECONNECT = 1000; // ms
@@ -112,6 +114,7 @@ async function loadAbout() {
   document.title = `${plain(about.title)} – PHUMA`;
   $("title").textContent = $("title").title = plain(about.title);
   $("counts").textContent = about.clips > 1 ? `${count(about.clips, "clip")}, ${about.kept.toLocaleString("en")} kept` : "";
+  document.body.classList.toggle("floor", Boolean(about.floor));
   $("filters").hidden = $("pager").hidden = about.clips < 2;
   const named = metrics.map((metric) => [metric.name, metric.label]);
   const plainly = (names) => names.map((name) => [name, name]);
@@ -294,8 +297,9 @@ function fromHash() {
 
 // ---------------------------------------------------------------- the session with the server
 
+const live = livePart({ $, el, plain, send });
 let socket = null;
-let live = false;
+let connected = false;
 let lost = false; // a connection was lost, or there was none yet
 let refused = false; // the server is there, but would not talk
 
@@ -306,7 +310,7 @@ function connect() {
     receive[news.type]?.(news);
   });
   socket.addEventListener("close", () => {
-    live = view.playing = false;
+    connected = view.playing = false;
     lost = true;
     $("banner").hidden = refused;
     refused = false;
@@ -317,7 +321,7 @@ function connect() {
 }
 
 function send(order) {
-  if (live) socket.send(JSON.stringify(order));
+  if (connected) socket.send(JSON.stringify(order));
 }
 
 function open() {
@@ -328,7 +332,7 @@ function open() {
 
 const receive = {
   hello({ stage }) {
-    live = true;
+    connected = true;
     $("banner").hidden = true;
     $("stage").src = stage;
     if (view.state) restore(view.state);
@@ -343,20 +347,28 @@ const receive = {
     view.frame = clamp(view.frame, 0, clip.frames - 1);
     view.clip = clip;
     showClip();
+    live.show(clip.controls);
   },
   state(state) {
     view.state = state;
     view.playing = state.playing;
+    live.showLive(state.live);
     moveTo(state.frame);
     showState();
   },
   frame: ({ frame }) => moveTo(frame),
+  live(seen) {
+    moveTo(seen.frame);
+    live.showFacts(seen);
+  },
+  controls: ({ controls }) => live.show(controls),
   busy: ({ text }) => busy(text),
   error({ text }) {
-    refused = !live;
+    refused = !connected;
     busy(null);
     showError(text);
     if (view.clip) showChoices(); // a box that was ticked in vain
+    live.again();
   },
 };
 
@@ -484,8 +496,8 @@ function showState() {
   $("play").classList.toggle("playing", playing);
   $("play").ariaLabel = playing ? "Pause" : "Play";
   $("play").title = `${$("play").ariaLabel} (space)`;
-  for (const id of ["play", "back", "forward", "loop", "speed", "follow", "reset"]) $(id).disabled = !live || !view.clip;
-  for (const control of document.querySelectorAll("#shown button, #layout input")) control.disabled = !live || !view.clip;
+  for (const id of ["play", "back", "forward", "loop", "speed", "follow", "reset"]) $(id).disabled = !connected || !view.clip;
+  for (const control of document.querySelectorAll("#shown button, #layout input")) control.disabled = !connected || !view.clip;
   if (!state) return;
   press($("loop"), state.loop);
   press($("follow"), state.follow);

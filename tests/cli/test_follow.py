@@ -44,6 +44,39 @@ def test_a_student_walks_a_path_and_a_rollout_is_written(capsys, runs, tmp_path,
     assert (len(rollout) - 1) / 50 == pytest.approx(about["seconds"])
     assert about["fell"] == (about["seconds"] < about["of"])
     assert 0 <= about["mean_m"] <= about["most_m"]
+    path = np.array(rollout.report["path"])
+    np.testing.assert_allclose(path[[0, -1]], [[0, 0], [0.875, 0]], atol=0.13)
+    assert np.linalg.norm(np.diff(path, axis=0), axis=1).max() < 0.02
+
+
+@pytest.mark.parametrize(
+    ("run", "options", "told"),
+    [
+        ("pelvis", ["--out", "walk.npz"], "--out writes a rollout of a path: give --path"),
+        ("pelvis", ["--json"], "give --out FILE.npz, too"),
+        ("pelvis", ["--path", "circle", "--seconds", "5"], "give --out FILE.npz, too"),
+        ("pelvis", ["--speed", "9"], "at most 3 m/s"),
+        ("pelvis", ["--port", "99999"], "expected 0 to 65535"),
+        ("teacher", [], "which is told the whole motion; a masked one is needed"),
+        ("feet", [], "was trained to be told feet; a path is for the pelvis"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named_before_a_page_is_served(capsys, runs, run, options, told):
+    assert main(["follow", str(runs / run), "--no-browser", *options]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_an_exported_student_walks_the_same_path(capsys, runs, tmp_path):
+    onnx = tmp_path / "student.onnx"
+    assert main(["policy", "export", str(runs / "any"), "--out", str(onnx)]) == 0
+    capsys.readouterr()
+    found = []
+    for policy in (runs / "any", onnx):
+        assert main(["follow", str(policy), "--path", "0,0 1,0", "--out", str(tmp_path / "walk.npz"), "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    one, other = found
+    assert one["mean_m"] == pytest.approx(other["mean_m"], abs=1e-3)
+    assert one["seconds"] == pytest.approx(other["seconds"], abs=0.05)
 
 
 @pytest.mark.parametrize(
@@ -56,6 +89,8 @@ def test_a_student_walks_a_path_and_a_rollout_is_written(capsys, runs, tmp_path,
         ("pelvis", ["--speed", "9"], "at most 3 m/s"),
         ("pelvis", ["--seconds", "0"], "expected 1 to 600"),
         ("pelvis", ["--out", "walk.txt"], "expected a name that ends in .npz"),
+        ("pelvis", ["--path", "0,0 1,0 0,0"], "turns back on itself at 1,0"),
+        ("pelvis", ["--robot", "h1_2"], "is of robot g1 and does not fit h1_2"),
     ],
 )
 def test_what_cannot_be_followed_is_named(capsys, runs, tmp_path, run, options, told):

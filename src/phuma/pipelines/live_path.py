@@ -46,7 +46,7 @@ CLIP = "path"
 
 class LivePath:
     """A robot that waits, without physics, until it is given a path, walks it, and stands at its end.
-    Points are drawn in the world; what is drawn is walked once that is ordered, and what is drawn meanwhile is added."""
+    Points are drawn in the world; what is drawn is walked once that is ordered, and what is drawn later is added."""
 
     performer, always, rate = POLICY, True, CONTROL_RATE
 

@@ -116,9 +116,9 @@ class LiveClip:
         robot = watch.episode.robot
         names, named = list(robot.key_bodies), role_bodies(robot)
         asked = [names.index(named[role]) for role, row in zip(ROLES, self._told.mask) if row[0]]
-        told = f"{100 * seen.off[asked].mean():.1f} cm" if asked else "no place is told"
+        told = f"{100 * seen.off[asked].mean():.1f} cm off" if asked else "no place is told"
         return (
-            ("where it is told to be", told),
+            ("told bodies", told),
             ("all bodies", f"{100 * np.mean(seen.off):.1f} cm off"),
             ("falls", str(watch.falls)),
         )

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from phuma.errors import ConfigError, PhumaError, missing_extra
-from phuma.viewer.live import MOST_STEPS, SHOWN_EVERY, Live, LiveFrame
+from phuma.viewer.live import SHOWN_EVERY, Live
+from phuma.viewer.live_run import LiveRun
 from phuma.viewer.payload import Choice, payload_of
 from phuma.viewer.player import Player
 from phuma.viewer.show import Show
@@ -59,10 +60,7 @@ class Session:
         self.stage = Stage(self._server)
         self.player = Player(1, 30.0)
         self._opened: tuple[str, str | None] | None = None
-        self._live: Live | None = None
-        self._is_live = False
-        self._owed = 0.0
-        """Control steps of the live simulation that are due"""
+        self._live = LiveRun(self.stage, send)
         self._wake = asyncio.Event()
         self._opening = asyncio.Lock()
         self._messages: asyncio.Queue[Any] = asyncio.Queue()
@@ -114,8 +112,7 @@ class Session:
                 player.pause()
             case {"type": "seek", "frame": int(frame)}:
                 player.seek(frame)
-                if self._is_live and self._live is not None:
-                    await asyncio.to_thread(self._live.seek, player.frame)
+                await self._live.seek(player.frame)
             case {"type": "speed", "value": int(speed) | float(speed)}:
                 player.set_speed(speed)
             case {"type": "loop", "value": bool(loop)}:
@@ -128,14 +125,10 @@ class Session:
                 stage.set_follow(follow)
             case {"type": "reset"}:
                 stage.reset_camera()
-            case {"type": "live", "value": bool(is_live)} if self._live is not None:
-                await self._set_live(is_live or self._live.always)
             case {"type": "pen", "down": bool(down)}:
                 stage.still = down
-            case {"type": "draw", "at": [int(u) | float(u), int(v) | float(v)]} if self._live is not None:
-                await self._order({"type": "point", "at": stage.floor_at(u, v)})
-            case {"type": "tell" | "gap" | "far" | "walk" | "clear" | "again" | "pace"} if self._live is not None:
-                await self._order(message)
+            case {"type": "live" | "tell" | "gap" | "far" | "draw" | "walk" | "clear" | "again" | "pace"}:
+                await self._live.order(message, player)
             case _:
                 raise ConfigError(f"unknown message: {str(message)[:200]}")
         self._wake.set()
@@ -157,69 +150,16 @@ class Session:
             if not again or before.playing:
                 self.player.play()
             self._opened = (clip, robot)
-            controls = self._take_live(opened.live, again)
+            controls = self._live.take(opened.live, again)
             await self._send({"type": "clip", "clip": clip, "robot": robot, "controls": controls, **message})
-            await self._set_live(self._live is not None and (self._is_live or self._live.always))
-
-    def _take_live(self, live: Live | None, again: bool) -> Message | None:
-        """Take the simulation of a clip that was opened, and return what can be ordered of it; with the same clip the
-        one that runs goes on."""
-        before = self._live
-        if live is None or before is None:
-            self._live = live
-        elif not again:
-            live.take_over(before)
-            self._live = live
-        return None if self._live is None else self._live.controls()
-
-    async def _set_live(self, is_live: bool) -> None:
-        """Show the live simulation from the present frame on, or what is recorded."""
-        assert not is_live or self._live is not None
-        begins = is_live and not self._is_live
-        self._is_live, self._owed = is_live, 0.0
-        if begins and self._live is not None:
-            self.player.play()
-            await asyncio.to_thread(self._live.seek, self.player.frame)
-        if not is_live:
-            self.stage.end_live()
-        await self._send_state()
-
-    async def _order(self, message: Message) -> None:
-        """Let the live simulation do what the page asks for, at once."""
-        live = self._live
-        assert live is not None
-        await asyncio.to_thread(live.order, message)
-        self.stage.draw_lines(await asyncio.to_thread(live.lines))
-        await self._send({"type": "controls", "controls": await asyncio.to_thread(live.controls)})
-        if not self._is_live:
-            await self._set_live(True)
-
-    async def _advance(self) -> None:
-        """Simulate what is due and show it; a machine that is too slow shows slow motion."""
-        live, player = self._live, self.player
-        assert live is not None
-        self._owed = min(self._owed + SHOWN_EVERY * live.rate * player.speed, MOST_STEPS)
-        count = int(self._owed)
-        if not count:
-            return
-        self._owed -= count
-        seen: LiveFrame = await asyncio.to_thread(lambda: [live.step() for _ in range(count)][-1])
-        if live is not self._live or not self._is_live:
-            return
-        player.seek(seen.frame)
-        self.stage.pose_live(live.performer, seen)
-        self.stage.draw_lines(await asyncio.to_thread(live.lines))
-        await self._send({"type": "live", "frame": seen.frame, "facts": seen.facts, "fallen": seen.fallen})
-        if seen.over and not player.loop:
-            player.pause()
-            await self._send_state()
+            await self._live.switch(self._live.on, self.player)
 
     async def _send_state(self) -> None:
         player, stage = self.player, self.stage
         await self._send({
             "type": "state", "playing": player.playing, "frame": player.frame, "speed": player.speed,
             "loop": player.loop, "layout": stage.layout, "follow": stage.follow, "shown": vars(stage.shown),
-            "live": self._is_live,
+            "live": self._live.on,
         })  # fmt: skip
 
     async def _show_frame(self) -> None:
@@ -232,7 +172,7 @@ class Session:
         """Show frames as they fall due, with one batch of messages for each; a slow page gets fewer frames."""
         while True:
             player = self.player
-            if self._is_live and player.playing and not self._opening.locked():
+            if self._live.on and player.playing and not self._opening.locked():
                 await self._run_live()
                 continue
             plays, frame = player.playing, player.frame
@@ -246,13 +186,14 @@ class Session:
 
     async def _run_live(self) -> None:
         """Simulate for as long as a picture is shown; what goes wrong is sent to the page, and the simulation rests."""
-        loop = asyncio.get_running_loop()
+        loop, player = asyncio.get_running_loop(), self.player
         due = loop.time() + SHOWN_EVERY
         try:
-            await self._advance()
+            await self._live.advance(player)
         except PhumaError as e:
-            self.player.pause()
+            player.pause()
             await self._send({"type": "error", "text": str(e)})
+        if not player.playing:
             await self._send_state()
         await asyncio.sleep(max(due - loop.time(), 0.002))
 

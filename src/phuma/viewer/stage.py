@@ -16,6 +16,7 @@ from phuma.core.rotations import Array
 from phuma.errors import ConfigError
 from phuma.viewer import style
 from phuma.viewer.actors import Person, RobotActor, Shown, floor_line, floor_pieces
+from phuma.viewer.floor import floor_point
 from phuma.viewer.live import LiveFrame
 from phuma.viewer.show import Show
 
@@ -125,18 +126,13 @@ class Stage:
             self._lines[name] = (node, places)
 
     def floor_at(self, u: float, v: float) -> list[float]:
-        """Return x, y in m of the floor where the last camera sees it at (u, v), which are 0 to 1 across and down the
-        picture."""
+        """Return x, y in m of the floor where the last camera sees it at (u, v) of its picture, 0 to 1 across, down."""
         clients = list(self._server.get_clients().values())
-        if not clients or not (0 <= u <= 1 and 0 <= v <= 1):
-            raise ConfigError(f"no floor is seen at {u:g}, {v:g} of the picture; expected 0 to 1 across and down")
+        if not clients:
+            raise ConfigError("no picture is there to draw in yet")
         camera = clients[-1].camera
-        size = np.tan(camera.fov / 2)
-        ray = rot.rotate(camera.wxyz, np.array([(2 * u - 1) * size * camera.aspect, (2 * v - 1) * size, 1.0]))
-        if not ray[2] < -1e-3 * np.linalg.norm(ray):
-            raise ConfigError("no floor is seen there: draw below the horizon")
-        on_floor = camera.position - ray * (camera.position[2] / ray[2])
-        x, y, _ = rot.rotate_back(self._facing, on_floor - self._world.position)
+        seen = floor_point(camera.position, camera.wxyz, camera.fov, camera.aspect, u, v)
+        x, y, _ = rot.rotate_back(self._facing, seen - self._world.position)
         return [float(x), float(y)]
 
     def _centre(self) -> None:

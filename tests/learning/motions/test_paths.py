@@ -49,6 +49,8 @@ def test_a_path_is_read_from_a_table(g1, tmp_path):
         ("square", "expected circle, figure-eight, a .csv"),
         ("1,0 2,b", "has a point that is no pair of numbers"),
         ("nowhere.csv", "does not exist"),
+        ("", "expected circle, figure-eight, a .csv"),
+        ("0,0 2,0 1,0", r"turns back on itself at 2,0, by 180 deg; .* at most 150 deg"),
     ],
 )
 def test_what_is_no_path_is_named(text, told):
@@ -57,13 +59,32 @@ def test_what_is_no_path_is_named(text, told):
 
 
 @pytest.mark.parametrize(
-    ("content", "told"), [("x,y\n", "has no point"), ("1,2\n", "has one point"), ("1;2\n", "no table")]
+    ("content", "told"),
+    [
+        ("", "has no point"),
+        ("x,y\n", "has no point"),
+        ("1,2\n", "has one point"),
+        ("1;2\n", "no table"),
+        ("walk to the door\nand back\n", "no table of x,y in m with a row per point: line 2 is 'and back'"),
+        ("x,y\n0,0\n1,b\n", "line 3 is '1,b'"),
+        ("nan,0\n1,0\n2,0\n", r"point 1 is \[nan, 0.0\]; coordinates have to be finite"),
+        ("0,0\n1,inf\n", "coordinates have to be finite"),
+    ],
 )
 def test_a_table_that_is_no_path_is_named(tmp_path, content, told):
     file = tmp_path / "path.csv"
     file.write_text(content)
     with pytest.raises(PhumaError, match=told):
         named_path(str(file))
+
+
+@pytest.mark.parametrize("text", ["0,0 1,0 1,1 0,1 0,0 -1,0", "0,0 0,0 1,0 1,0 1,1", "0,0 2,0 1,1 1,-1"])
+def test_a_path_through_its_own_start_or_across_itself_is_walked_as_any_other(g1, text):
+    motion = path_motion(named_path(text), g1, 0.7)
+    ahead = rotate(motion.root_quat, np.tile([1.0, 0, 0], (len(motion), 1)))
+    turn = np.arccos(np.clip((ahead[1:] * ahead[:-1]).sum(-1), -1, 1))
+    assert turn.max() < 0.2
+    assert 50 * np.linalg.norm(np.diff(motion.root_pos, axis=0), axis=1).max() < 0.8
 
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, 3.5, float("nan")])

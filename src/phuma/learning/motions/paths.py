@@ -87,7 +87,7 @@ def _read(path: Path) -> Array:
     except (OSError, UnicodeDecodeError) as e:
         raise ReadError(path, f"cannot be read as text: {e}") from None
     numbered = [(k, line) for k, line in enumerate(lines, 1) if line and not line.startswith("#")]
-    if numbered and not _is_number(numbered[0][1].split(",")[0]):
+    if numbered and re.match("[A-Za-z]", numbered[0][1]) and not _is_number(numbered[0][1].split(",")[0]):
         del numbered[0]  # the columns' names
     points = []
     for k, line in numbered:

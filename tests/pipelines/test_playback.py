@@ -194,7 +194,8 @@ def test_an_attempt_is_made_when_its_clip_is_opened_and_only_once(files):
     library = PolicyCollection(files, policy, "lame", G1)
     assert library.about()["clips"] == library.find({})["total"] == 3
     assert policy.asked == 0
-    first, choices = library.open("0", None, None)
+    first, choices, live = library.open("0", None, None)
+    assert live is None, "it is told the whole motion"
     steps = policy.asked
     assert 0 < steps <= 160
     assert [(c.id, c.chosen) for c in choices] == [("reference", True), ("policy", True)]

@@ -68,7 +68,7 @@ class Page:
     def __exit__(self, *_: object) -> None:
         self.socket.close()
 
-    def say(self, kind: str, **more) -> None:
+    def say(self, kind: str, /, **more) -> None:
         self.socket.send(json.dumps({"type": kind, **more}))
 
     def next(self) -> dict:

@@ -265,6 +265,85 @@ def test_a_policy_falls_beside_its_reference_and_turns_red(page, tmp_path):
         page.goto("about:blank")  # before the server goes, or it would call for it
 
 
+def test_a_student_is_told_less_while_it_is_watched(page, tmp_path):
+    pytest.importorskip("torch")
+    from tests.learning.students import student
+
+    save_robot_motion(tmp_path / "dip.npz", dip(G1, 2.0))
+    files = FileCollection([tmp_path / "dip.npz"], [G1], ReadCfg())
+    with serving(PolicyCollection(files, student(G1, "any"), "student", G1)) as viewer:
+        opened(page, viewer)
+        page.wait_for_selector("#told:visible")
+        assert page.locator("#told-bodies input:checked").count() == 12
+        assert page.locator("#live-facts").is_hidden()
+        page.uncheck("#tell-head-rotation")
+        page.wait_for_selector("#live-facts dd:visible")
+        until(page, "document.querySelector('#live-mode :checked').value == 'live'")
+        until(page, "document.querySelectorAll('#told-bodies input:checked').length == 11")
+        frames = set()
+        wait_for(lambda: frames.add(page.inner_text("#frame")) or len(frames) > 3)
+        page.focus("#gap")
+        page.keyboard.press("ArrowRight")
+        until(page, "document.querySelector('#gap-value').textContent == '0.02 s'")
+        page.check("#live-mode input[value=recorded]", force=True)
+        page.wait_for_selector("#live-facts", state="hidden")
+        page.goto("about:blank")
+    with serving(PolicyCollection(files, student(G1, "pelvis"), "student", G1)) as viewer:
+        page.goto(viewer.url)
+        page.wait_for_selector("#told:visible")
+        assert page.locator("#told input:enabled").count() == 0
+        assert page.inner_text("#told-fixed").startswith(
+            "Not available: the policy was trained to be told pelvis alone"
+        )
+        page.goto("about:blank")
+
+
+def test_a_path_is_drawn_on_the_floor_and_walked(page):
+    pytest.importorskip("torch")
+    from phuma.pipelines.live_path import PathCollection
+    from tests.learning.students import student
+
+    with serving(PathCollection(student(G1, "pelvis"), "student", G1, 0.7)) as viewer:
+        page.goto(viewer.url)
+        page.frame_locator("#stage").locator("canvas").first.wait_for()
+        page.wait_for_selector("#path:visible")
+        assert page.locator("#clips").is_hidden()
+        box = page.locator("#drawing").bounding_box()
+
+        def at(u, v):
+            return box["x"] + u * box["width"], box["y"] + v * box["height"]
+
+        def length():
+            return float(page.inner_text("#path-note").split(" m are drawn")[0])
+
+        def clicked():  # until there is a picture, nothing can be drawn in it
+            page.mouse.click(*at(0.5, 0.5))
+            return page.locator("#walk").is_enabled()
+
+        seen(page, lambda now: len(np.unique(now.reshape(-1, 3), axis=0)) > 200)
+        wait_for(clicked, pause=0.5)
+        # The middle of the picture looks past 0.75 m above the robot's place, from (3.4, -3.2, 1.75).
+        assert length() == pytest.approx(1.75 * np.hypot(3.4, 3.2) - np.hypot(3.4, 3.2), abs=0.2)
+        before = settled(page)
+        page.mouse.move(*at(0.45, 0.5))
+        page.mouse.down()
+        for k in range(12):
+            page.mouse.move(*at(0.45, 0.5 + 0.03 * k))
+            drawn(page)
+        page.mouse.up()
+        wait_for(lambda: length() > 4.5, pause=0.1)
+        line = seen(page, lambda now: changed(now, before) > 300)
+        page.click("#walk")
+        page.wait_for_selector("#live-facts dd:visible")
+        assert page.inner_text("#live-facts dt >> nth=0") == "pelvis error"
+        seen(page, lambda now: changed(now, line) > 300)
+        page.click("#clear-path")
+        page.click("#again")
+        until(page, "document.querySelector('#path-note').textContent.startsWith('Press and drag')")
+        assert page.locator("#error").is_hidden()
+        page.goto("about:blank")
+
+
 def test_a_shared_page_plays_without_a_server(page, root, tmp_path):
     clip = next(iter(Dataset(root).entries("robot = 'g1'")))
     path = tmp_path / "page.html"

@@ -35,6 +35,15 @@ def test_what_is_saved_is_loaded_and_saved_again_the_same(tmp_path, rollout, ter
     assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
 
 
+def test_the_path_that_it_was_to_walk_is_kept_and_one_that_is_none_is_named(tmp_path, rollout):
+    save_rollout(tmp_path / "a.npz", replace(rollout, report={"path": [[0.0, 0.0], [1.5, -2.0]]}))
+    assert load_rollout(tmp_path / "a.npz").report["path"] == [[0.0, 0.0], [1.5, -2.0]]
+    for wrong in ([[0.0]], [[0.0, "a"]], "circle", [1.0, 2.0], [[1.0, 2.0, 3.0]], [[None, 1.0]]):
+        save_rollout(tmp_path / "b.npz", replace(rollout, report={"path": wrong}))
+        with pytest.raises(ReadError, match=r"b\.npz.*is damaged: meta: .*path"):
+            load_rollout(tmp_path / "b.npz")
+
+
 def test_files_of_version_1_are_read(tmp_path, rollout):
     """They call the frame rate `rate`."""
     save_rollout(tmp_path / "a.npz", replace(rollout, fps=25.0, terminated_at=6))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from phuma.cli.main import main
+from phuma.core.performed_motion import PerformedMotion
 from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError, PhumaError
@@ -43,6 +44,23 @@ def waving(robot_name="g1", frames=12):
         robot_name, robot.joint_names, 30.0, np.tile([0.0, 0.0, height], (frames, 1)), quat, joints,
         np.ones((frames, 4)), None, Provenance("made up", "test"),
     )  # fmt: skip
+
+
+def test_the_path_that_a_robot_was_to_walk_is_on_the_floor():
+    """Green, where it was to be walked; a track is left where the robot was."""
+    still, robot = waving(), load_robot("g1")
+    root = still.root_pos + np.linspace(0, 0.6, len(still))[:, None] * [0, -1, 0]
+    plain = PerformedMotion.of(
+        replace(still, root_pos=root), contact=still.contact, human_joints=None, provenance=still.provenance
+    )
+    led = replace(plain, path=np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]))
+    before, after = (list(frames_of([m], [robot], which=[0, 11], size=(320, 240))) for m in (plain, led))
+    for one, other in zip(before, after):
+        drawn = (np.abs(one.astype(int) - other).max(axis=-1) > 30)[:, :, None] * other.astype(int)
+        assert ((drawn[..., 1] > drawn[..., 0] + 40) & (drawn[..., 1] > drawn[..., 2] + 20)).sum() > 200
+    blue = [((f[..., 2].astype(int) > f[..., 0].astype(int) + 25) & (f != b).any(axis=-1)).sum()
+            for b, f in zip(before, after)]  # fmt: skip
+    assert blue[1] > blue[0] + 20
 
 
 # imageio leaves ffmpeg's pipe to the garbage collector when it reads.

@@ -110,8 +110,9 @@ class LivePath:
                 watch.episode.wait()
             if watch.fallen is not None and not watch.lies:  # another episode begins
                 self._track, self._off, self._most = [], [], 0.0
-            seen = watch.step()
-            self._note(seen.qpos, float(np.linalg.norm(seen.qpos[:2] - self._motion.root_pos[seen.frame, :2])))
+            lies, seen = watch.lies, watch.step()
+            if not lies:
+                self._note(seen.qpos, float(np.linalg.norm(seen.qpos[:2] - self._motion.root_pos[seen.frame, :2])))
             return LiveFrame(0, seen.qpos, self._facts(watch, seen.frame), seen.failed)
 
     def lines(self) -> Mapping[str, tuple[Array, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +15,7 @@ pytest.importorskip("numba")
 
 import torch
 
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, PhumaError
 from phuma.learning.algorithms.config import DistillationCfg, VariationalCfg
 from phuma.learning.algorithms.variational import divergence_weight
 from phuma.learning.deploy.onnx_policy import load_onnx
@@ -38,6 +40,14 @@ def library(g1) -> MotionLibrary:
     out = MotionLibrary(g1)
     out.add("still", stand(g1), None, made_up(g1, stand(g1), 0.0))
     out.add("down", dip(g1), None, made_up(g1, dip(g1), 0.0))
+    return out
+
+
+@pytest.fixture(scope="module")
+def teacher_run(library, tmp_path_factory):
+    """A run of a teacher that learned nothing."""
+    out = tmp_path_factory.mktemp("teacher") / "run"
+    train_policy(library, out, small(RECIPE.settings(CPU, stage="teacher")), Budget(steps=16))
     return out
 
 
@@ -198,6 +208,31 @@ def test_a_student_alone_learns_from_the_teacher_of_another_run(library, tmp_pat
     with pytest.raises(ConfigError, match="a student of maskedmimic learns from its teacher or tracker"):
         train_policy(library, tmp_path / "four", bad, Budget(steps=32))
     assert not (tmp_path / "four").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("robot", "h1_2", "is of robot h1_2; these clips are of g1"),
+        ("frames", 3, r"has other frames \(3\) than the student"),
+        ("differences", False, r"has other differences \(False\) than the student"),
+        ("substeps", 7, r"has other substeps \(7\) than the student"),
+        ("control_rate", 100.0, "control_rate is 100.0; 50 Hz are known here"),
+    ],
+)
+def test_a_teacher_that_does_not_fit_is_named_with_what_would(teacher_run, library, tmp_path, name, value, told):
+    copied = tmp_path / "teacher"
+    shutil.copytree(teacher_run, copied)
+    document = json.loads((copied / "run.json").read_text())
+    stage = document["stages"]["teacher"]
+    stage["policy"][name] = value
+    if name in stage["environment"]:
+        stage["environment"][name] = value
+    (copied / "run.json").write_text(json.dumps(document))
+    cfg = small(RECIPE.settings(CPU, stage="student", teacher=str(copied)))
+    with pytest.raises(PhumaError, match=told):
+        train_policy(library, tmp_path / "student", cfg, Budget(steps=16))
+    assert not (tmp_path / "student").exists()
 
 
 def test_a_policy_of_torch_is_judged_by_what_it_is_told(g1, library):

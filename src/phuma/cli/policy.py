@@ -1,6 +1,7 @@
 """Export a policy, or a motion for it, with everything that is needed to run it on a robot.
 
   phuma policy export RUN --out policy.onnx              weights, normalisers, and all else in the metadata
+  phuma policy export RUN --stage teacher --out teacher.onnx
   phuma policy export RUN --dialect beyondmimic --motion CLIP --out policy.onnx      in another project's layout
   phuma policy motion POLICY CLIP --out motion.npz       a motion with what that policy needs to follow it
   phuma policy motion POLICY DATASET --clip ID --out motion.npz
@@ -47,6 +48,9 @@ def main(argv: Sequence[str]) -> int:
         "--motion", type=Path, metavar="CLIP",
         help="the motion inside the file, in dialects that have one: a robot motion, or a dataset and --clip",
     )  # fmt: skip
+    export.add_argument(
+        "--stage", metavar="NAME", help="of a run of several stages, as teacher (default: the last one that was begun)"
+    )
     motion = commands.add_parser("motion", help="write a motion for a policy")
     motion.add_argument("policy", type=Path, metavar="POLICY", help="a RUN or a policy.onnx")
     motion.add_argument("source", type=Path, metavar="CLIP", help="a robot motion, or a dataset and --clip")
@@ -66,12 +70,13 @@ def _export(args: argparse.Namespace) -> int:
     from phuma.learning.deploy.torch_policy import policy_of_run
 
     folder = RunFolder(args.run)
-    info = folder.info().policy(folder.reached_stage())
+    stage = _stage(folder, args.stage)
+    info = folder.info().policy(stage)
     robot = load_robot(args.robot) if args.robot else robot_named(info.robot)
     fitting(args.run, info, robot)
     if args.dialect != OWN:
         DIALECTS[args.dialect].check(info)
-    policy = policy_of_run(folder, robot)
+    policy = policy_of_run(folder, robot, stage)
     if args.dialect != OWN:
         return _export_in_dialect(args, policy, robot)
     export_policy(policy, args.out)
@@ -79,6 +84,16 @@ def _export(args: argparse.Namespace) -> int:
     print(f"{_written(args.out, policy)}; inputs {inputs}")
     print(f"A motion for it: phuma policy motion {args.out} DATASET --clip ID --out motion.npz")
     return 0
+
+
+def _stage(folder: RunFolder, wanted: str | None) -> str:
+    """Return the stage of a run to export: the last one that was begun, or the wanted one, which has to be."""
+    if wanted is None:
+        return folder.reached_stage()
+    begun = [stage for stage in folder.info().cfg.stages if folder.checkpoint(stage).exists()]
+    if wanted not in begun:
+        raise ConfigError(f"--stage {wanted}: {folder.root} has {', '.join(begun) or 'no checkpoint of any stage'}")
+    return wanted
 
 
 def _export_in_dialect(args: argparse.Namespace, policy: TorchPolicy, robot: Robot) -> int:

@@ -15,6 +15,7 @@ pytest.importorskip("numba")
 
 import torch
 
+from phuma.cli.main import main
 from phuma.errors import ConfigError, PhumaError
 from phuma.learning.algorithms.config import DistillationCfg, VariationalCfg
 from phuma.learning.algorithms.variational import divergence_weight
@@ -174,9 +175,7 @@ def test_a_run_that_goes_on_does_what_it_would_have_done(library, how):
     assert whole.iterate(0.5) == fresh.iterate(0.5)
 
 
-def test_teacher_and_student_are_stages_of_one_run_and_are_exported(library, tmp_path):
-    from phuma.learning.deploy.onnx_export import export_policy
-
+def test_teacher_and_student_are_stages_of_one_run_and_are_exported(library, tmp_path, capsys):
     cfg = small(RECIPE.settings(CPU))
     folder = train_policy(library, tmp_path / "run", cfg, Budget(steps=64))
     assert isinstance(folder, RunFolder)
@@ -186,12 +185,16 @@ def test_teacher_and_student_are_stages_of_one_run_and_are_exported(library, tmp
         assert policy.info.key_bodies[0] == "pelvis"
         assert len(policy.info.key_bodies) == 33
         path = tmp_path / f"{stage}.onnx"
-        export_policy(policy, path)
+        assert main(["policy", "export", str(folder.root), "--stage", stage, "--out", str(path)]) == 0
         deployed = load_onnx(path)
         one, other = (judge_policy(each, library)["total"] for each in (policy, deployed))
         assert one["up_to_failure"]["mpjpe_global_mm"] == pytest.approx(
             other["up_to_failure"]["mpjpe_global_mm"], rel=1e-3
         )
+        assert deployed.info == policy.info
+    assert main(["policy", "export", str(folder.root), "--stage", "tracker", "--out", str(path)]) == 2
+    assert "--stage tracker:" in (err := capsys.readouterr().err)
+    assert err.endswith("has teacher, student\n")
 
 
 def test_a_student_alone_learns_from_the_teacher_of_another_run(library, tmp_path):

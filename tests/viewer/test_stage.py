@@ -10,6 +10,7 @@ import pytest
 
 from phuma.body import open_body
 from phuma.core import rotations as rot
+from phuma.core.performed_motion import PerformedMotion
 from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.skeleton import INDEX, JOINTS, REGIONS
@@ -17,6 +18,7 @@ from phuma.errors import ConfigError
 from phuma.robots import load_robot
 from phuma.viewer import style
 from phuma.viewer.actors import GHOSTLY, SEE_THROUGH, Shown
+from phuma.viewer.live import LiveFrame
 from phuma.viewer.show import Performer, Show
 from phuma.viewer.stage import SPACING, Stage
 from tests.motions import smooth_motion
@@ -168,6 +170,43 @@ def test_a_robots_bodies_are_where_mujoco_has_them(stage, server, node, name):
             handle, body = node(f"/world/1/robot0/body{b}"), data.body(robot.body_names[b])
             np.testing.assert_allclose(handle.position, body.xpos, atol=1e-6)
             assert abs(np.dot(handle.wxyz, body.xquat)) == pytest.approx(1, abs=1e-9)
+
+
+def test_a_live_robot_is_where_its_simulation_has_it_and_then_where_it_was_recorded(stage, server, node):
+    """The other figures go on with the frame, and the ground follows the live one."""
+    ghost, who = replace(performer(), id="reference", ghost=True), performer(seed=3)
+    stage.load(a_show([ghost, who]))
+    stage.pose(4)
+    before = [np.array(node(f"/world/1/{figure}/body0").position) for figure in ("robot0", "robot1")]
+    other = robot_motion(seed=5)
+    qpos = np.concatenate([[3.0, 4.0, 0.7], other.root_quat[2], other.joint_pos[2]])
+    for fallen, colour in ((False, None), (True, RED)):
+        stage.pose_live(who.id, LiveFrame(4, qpos, (), fallen=fallen))
+        np.testing.assert_allclose(node("/world/1/robot0/body0").position, before[0])
+        np.testing.assert_allclose(node("/world/1/robot1/body0").position, qpos[:3])
+        assert (set(colours_of(server, "robot1", 0)) == {RED}) == (colour == RED)
+    np.testing.assert_allclose(in_world(server.scene.get_handle_by_name("/world"), [3.0, 4.0, 0.0]), 0, atol=1e-6)
+    stage.still = True
+    stage.pose_live(who.id, LiveFrame(4, qpos + np.eye(len(qpos))[0], ()))
+    np.testing.assert_allclose(in_world(server.scene.get_handle_by_name("/world"), [3.0, 4.0, 0.0]), 0, atol=1e-6)
+    stage.still = False
+    stage.end_live()
+    np.testing.assert_allclose(node("/world/1/robot1/body0").position, before[1])
+
+
+def test_lines_lie_on_the_floor_where_they_are_drawn(stage, node):
+    motion = robot_motion()
+    path = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 2.0]])
+    led = PerformedMotion.of(motion, contact=motion.contact, human_joints=None, provenance=motion.provenance, path=path)
+    stage.load(a_show([performer(motion=led)]))
+    np.testing.assert_allclose(np.asarray(node("/world/1/robot0/wanted").points)[:, 1, :2], path[1:])
+    for places in (path, path[:2], np.zeros((0, 2)), 2 * path):
+        stage.draw_lines({"drawn": (places, style.LATER)})
+        line = node("/world/1/drawn")
+        assert line.visible == (len(places) > 1)
+        if len(places) > 1:
+            np.testing.assert_allclose(np.asarray(line.points)[:, :, :2], np.stack([places[:-1], places[1:]], axis=1))
+            assert np.asarray(line.points)[:, :, 2].min() > 0
 
 
 def test_a_robots_meshes_are_its_shapes(stage, server):

@@ -11,6 +11,8 @@ from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.errors import ConfigError, ReadError
+from phuma.robots.check import stand
+from phuma.robots.locking import leg_joints
 from phuma.robots.robot import Robot
 from phuma.sim.model import CONTROL_RATE
 
@@ -18,10 +20,19 @@ FASTEST = 3.0
 """m/s, the highest speed that can be asked for"""
 RADIUS, TURN = 1.5, 0.25
 """m, of the circle and of the eight's halves; and how round corners become"""
-STILL, RISE = 0.5, 1.0
+STILL, RISE = 0.5, 0.8
 """s of standing at first and in the end, and in which the speed is reached"""
 LEAST = 0.1
 """m, the shortest path"""
+STEP, LIFT = 0.56, 0.76
+"""s per step; and how much of one the first foot is in the air"""
+SWAY, SURGE, SINK, BOB = 0.013, 0.009, 0.016, 0.004
+"""Shares of its height by which a walking pelvis goes aside and ahead with each step, is lower than a standing one, and
+goes up and down; these and the angles are those of generated strolls on a G1"""
+SWING, DROP, LEAN = 0.055, 0.05, 0.06
+"""rad by which it turns and leans aside with each step, and leans ahead"""
+BENT = 0.3
+"""Share of the default pose's bend that the legs of a standing robot have"""
 
 
 def named_path(text: str) -> Array:
@@ -77,46 +88,86 @@ def _read(path: Path) -> Array:
 
 
 def path_motion(points: Array, robot: Robot, speed: float, seconds: float | None = None) -> Trajectory:
-    """Return the robot's default pose carried along a path at control rate: at first it stands, then it comes up to
-    `speed` m/s, facing where it goes, and in the end it stands. With `seconds` a closed path goes round until then.
+    """Return an upright robot carried along a path at control rate: at first it stands, then it comes up to `speed`
+    m/s, facing where it goes, its pelvis going with the steps, and in the end it stands. With `seconds` a closed path
+    goes round until then.
 
     The path begins where the robot stands: it is moved there, and turned so that it leads ahead at first.
     """
     if not 0 < speed <= FASTEST:
         raise ConfigError(f"--speed {speed:g}; expected more than 0 and at most {FASTEST:g} m/s")
     points = checked_path(np.asarray(points, dtype=float), "the path")
+    points = points[np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])]
+    length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
     if seconds is not None and np.allclose(points[0], points[-1], atol=1e-6):
-        length = np.linalg.norm(np.diff(points, axis=0), axis=1).sum()
         rounds = max(1, int(np.ceil(seconds * speed / length)))
         points = np.concatenate([points, *[points[1:]] * (rounds - 1)])
-    xy, yaw = _walked(points, speed)
-    if seconds is not None:
-        keep = max(2, round(seconds * CONTROL_RATE) + 1)
-        xy, yaw = xy[:keep], yaw[:keep]
-    root = np.concatenate([xy, np.full((len(xy), 1), robot.default_height)], axis=1)
-    joints = np.tile(robot.default_pose, (len(xy), 1))
-    return Trajectory(robot.name, robot.joint_names, CONTROL_RATE, root, rot.from_axis("z", yaw), joints)
+        length *= rounds
+    way, pace = _progress(length, min(speed, length / RISE))
+    xy, yaw = _places(points, way)
+    root_pos, root_quat = walking_pelvis(xy, yaw, pace / speed, robot)
+    keep = len(way) if seconds is None else max(2, round(seconds * CONTROL_RATE) + 1)
+    joints = np.tile(upright_pose(robot), (len(way), 1))
+    return Trajectory(robot.name, robot.joint_names, CONTROL_RATE, root_pos[:keep], root_quat[:keep], joints[:keep])
 
 
-def _walked(points: Array, speed: float) -> tuple[Array, Array]:
-    """Return (T, 2) m and (T,) rad: places and headings along a path whose corners are rounded."""
-    apart = np.concatenate([[True], np.linalg.norm(np.diff(points, axis=0), axis=1) > 1e-9])
-    points = points[apart]
+def _progress(length: float, speed: float) -> tuple[Array, Array]:
+    """Return (T,) m and (T,) m/s: how far along a path somebody is who stands, sets off, stops and stands, and how
+    fast: from rest to rest with the least jerk, as people move."""
+    last = length / speed + RISE
+    time = np.arange(round((last + 2 * STILL) * CONTROL_RATE) + 1) / CONTROL_RATE - STILL
+
+    def risen(t: Array) -> tuple[Array, Array]:
+        s = np.clip(t / RISE, 0.0, 1.0)
+        return s**3 * (10 - 15 * s + 6 * s**2), RISE * s**4 * (2.5 - 3 * s + s**2) + np.maximum(t - RISE, 0.0)
+
+    (up, gone), (down, missed) = risen(time), risen(time - last + RISE)
+    return np.clip(speed * (gone - missed), 0.0, length), speed * (up - down)
+
+
+def _places(points: Array, way: Array) -> tuple[Array, Array]:
+    """Return (T, 2) m and (T,) rad: places and headings along a path whose corners are rounded, from where the robot
+    stands and ahead of it."""
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
-    time = np.arange(round(RISE * CONTROL_RATE)) / CONTROL_RATE
-    rise = speed * time**2 / (2 * RISE)
-    level = np.arange(rise[-1] + speed / CONTROL_RATE, max(along[-1] - rise[-1], 0), speed / CONTROL_RATE)
-    way = np.minimum(np.concatenate([rise, level, along[-1] - rise[::-1]]), along[-1])
-    way = np.maximum.accumulate(way)
-    still = round(STILL * CONTROL_RATE)
-    way = np.concatenate([np.zeros(still), way, np.full(still, along[-1])])
-    grid = np.arange(-TURN, TURN + 1e-9, TURN / 10)
-    near = np.clip(way[:, None] + grid, 0, along[-1])
+    round_off = np.minimum(TURN, np.minimum(way, along[-1] - way))
+    near = way[:, None] + round_off[:, None] * np.linspace(-1, 1, 21)
     xy = np.stack([np.interp(near, along, points[:, k]).mean(axis=1) for k in range(2)], axis=1)
-    ahead = np.stack(
-        [np.interp(np.clip(way + d, 0, along[-1]), along, points[:, k]) for d in (TURN, -TURN) for k in (0, 1)]
-    )
-    yaw = np.unwrap(np.arctan2(ahead[1] - ahead[3], ahead[0] - ahead[2]))
+    about = np.clip(way + np.maximum(round_off, 0.01) * [[-1.0], [1.0]], 0, along[-1])
+    before, ahead = np.stack([np.interp(about, along, points[:, k]) for k in range(2)], axis=-1)
+    yaw = np.unwrap(np.arctan2(*(ahead - before).T[::-1]))
     turn = -yaw[0]
     matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
     return (xy - xy[0]) @ matrix.T, yaw + turn
+
+
+def walking_pelvis(xy: Array, yaw: Array, strength: Array, robot: Robot) -> tuple[Array, Array]:
+    """Return (T, 3) m and (T, 4) wxyz: the pelvis of somebody who walks over the places `xy` (T, 2), facing `yaw` (T,),
+    the left foot first; `strength` (T,) is 0 while it stands and 1 at full speed.
+
+    A policy that is told of a pelvis alone reads from it when to step. With s steps since the first strike, the pelvis
+    is over the standing foot and highest at s = 0.62, turned most at 0.12 and leans most at 0.45.
+    """
+    tall = upright_height(robot)
+    steps = (np.arange(len(xy)) / CONTROL_RATE - STILL) / STEP - LIFT
+
+    def wave(size: float, at: float, each: int = 1) -> Array:
+        return strength * size * np.cos(np.pi * each * (steps - at))
+
+    left, ahead = tall * wave(SWAY, 0.62), tall * wave(SURGE, 0.37, 2)
+    c, s = np.cos(yaw), np.sin(yaw)
+    height = tall * (1 - SINK * strength) + tall * wave(BOB, 0.62, 2)
+    pos = np.stack([xy[:, 0] + c * ahead - s * left, xy[:, 1] + s * ahead + c * left, height], axis=1)
+    turned = rot.from_axis("z", yaw - wave(SWING, 0.12))
+    leaning = rot.multiply(rot.from_axis("y", LEAN * strength), rot.from_axis("x", wave(DROP, 0.45)))
+    return pos, rot.multiply(turned, leaning)
+
+
+def upright_pose(robot: Robot) -> Array:
+    """Return (N,) rad: the default pose with its legs straighter, as people stand and motions begin."""
+    legs = np.isin(robot.joint_names, list(leg_joints(robot)))
+    return np.where(legs, robot.shared_pose + BENT * (robot.default_pose - robot.shared_pose), robot.default_pose)
+
+
+def upright_height(robot: Robot) -> float:
+    """Return the height of the root in that pose, m."""
+    return -float(stand(robot, upright_pose(robot)).corners[..., 2].min())

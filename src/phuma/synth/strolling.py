@@ -10,15 +10,16 @@ from phuma.core.body import Body
 from phuma.core.rotations import Array
 from phuma.synth.curves import Curve, Function, ramp, sampled, wander
 from phuma.synth.feet import FootPlan, FootShape, Footstep, Swing
-from phuma.synth.gait import FLAT, Gait, Path
+from phuma.synth.gait import AFTER, BEFORE, FLAT, Gait, Path
 from phuma.synth.person import Person
-from phuma.synth.plan import SIDES, Plan
+from phuma.synth.plan import Plan
 
 OFF, LIFT = 1.30, 0.76  # step times from heel off and from lift to the strike
 MIDDLE = 0.46  # step times from a strike to the moment in which the pelvis is over the foot
 RISE = 1.4  # step times in which a stroll comes up to its speed, and down again
-BENDS = (0.0, 1.1)  # rad/m, how much the way bends
-FASTEST_TURN = 0.75  # rad/s
+BEND, TURN = 1.1, 0.75  # rad/m and rad/s, the most that the way bends
+STAY, CHANGE = (1.5, 4.0), 0.6  # s for which it bends alike, and in which it comes to bend otherwise
+STRAIGHT = 0.25  # share of it that does not bend
 ARRIVED = 0.02  # m from where a foot will stand in the end; a shorter step is not made
 
 
@@ -53,15 +54,15 @@ def _pace(rng: np.random.Generator, speed: float, begin: float, end: float, rise
 
 def _way(rng: np.random.Generator, seconds: float, pace: Function, speed: float) -> Path:
     """Return a way that is straight, bends to one side or to the other, for a few seconds each."""
-    most = min(BENDS[1], FASTEST_TURN / speed)
+    most = min(BEND, TURN / speed)
     knots, bends, clock = [-10.0], [0.0], 0.0
     bend = rng.uniform(-most, most)
-    while clock < seconds + 4.0:
-        knots += [clock, clock + (stay := rng.uniform(1.5, 4.0))]
+    while clock < seconds + AFTER:
+        knots += [clock, clock + (stay := rng.uniform(*STAY))]
         bends += [bend, bend]
-        clock += stay + 0.6
-        bend = 0.0 if rng.random() < 0.25 else rng.uniform(-most, most)
-    t = np.arange(-2.5, seconds + 4.0, 0.01)
+        clock += stay + CHANGE
+        bend = 0.0 if rng.random() < STRAIGHT else rng.uniform(-most, most)
+    t = np.arange(-BEFORE, seconds + AFTER, 0.01)
     v = pace(t)
     heading = np.cumsum(Curve(knots, bends)(t) * v) * 0.01
     zero = int(np.argmin(np.abs(t)))

@@ -146,7 +146,11 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 def judged(policy: Any, motions: MotionLibrary, episodes: int, **how: Any) -> dict[str, Any]:
     from phuma.pipelines.evaluate_policy import judge_policy
 
-    document = judge_policy(policy, motions, physics_dt=0.005, episodes=episodes, **how)
+    return figures_of(judge_policy(policy, motions, physics_dt=0.005, episodes=episodes, **how))
+
+
+def figures_of(document: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of an evaluation."""
     names = ("success_0.5", "success_0.15", "tracked")
     rows = {"total": document["total"], **document["categories"]}
     return {

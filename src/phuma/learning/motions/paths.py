@@ -29,8 +29,8 @@ STEP, LIFT = 0.56, 0.76
 SWAY, SURGE, SINK, BOB = 0.013, 0.009, 0.016, 0.004
 """Shares of its height by which a walking pelvis goes aside and ahead with each step, is lower than a standing one, and
 goes up and down; these and the angles are those of generated strolls on a G1"""
-SWING, DROP, LEAN = 0.055, 0.05, 0.06
-"""rad by which it turns and leans aside with each step, and leans ahead"""
+SWING, DROP, LEAN = 0.055, 0.05, 0.07
+"""rad by which it turns and leans aside with each step, and leans ahead all the time"""
 BENT = 0.3
 """Share of the default pose's bend that the legs of a standing robot have"""
 
@@ -158,16 +158,30 @@ def walking_pelvis(xy: Array, yaw: Array, strength: Array, robot: Robot) -> tupl
     height = tall * (1 - SINK * strength) + tall * wave(BOB, 0.62, 2)
     pos = np.stack([xy[:, 0] + c * ahead - s * left, xy[:, 1] + s * ahead + c * left, height], axis=1)
     turned = rot.from_axis("z", yaw - wave(SWING, 0.12))
-    leaning = rot.multiply(rot.from_axis("y", LEAN * strength), rot.from_axis("x", wave(DROP, 0.45)))
+    leaning = rot.multiply(rot.from_axis("y", np.full(len(xy), LEAN)), rot.from_axis("x", wave(DROP, 0.45)))
     return pos, rot.multiply(turned, leaning)
 
 
 def upright_pose(robot: Robot) -> Array:
-    """Return (N,) rad: the default pose with its legs straighter, as people stand and motions begin."""
+    """Return (N,) rad: the default pose with its legs straighter and its hips bent by LEAN, as people stand and motions
+    begin: level soles below a pelvis that leans ahead."""
     legs = np.isin(robot.joint_names, list(leg_joints(robot)))
-    return np.where(legs, robot.shared_pose + BENT * (robot.default_pose - robot.shared_pose), robot.default_pose)
+    pose = np.where(legs, robot.shared_pose + BENT * (robot.default_pose - robot.shared_pose), robot.default_pose)
+    sideways = [j for j in np.flatnonzero(legs) if abs(robot.joint_axis[j, 1]) > 0.9]
+    moved = {int(robot.joint_body[j]) for j in sideways}
+    for j in sideways:
+        if not moved & _above(robot, int(robot.joint_body[j])):  # the uppermost: a hip
+            pose[j] -= LEAN * np.sign(robot.joint_axis[j, 1])
+    return pose
+
+
+def _above(robot: Robot, body: int) -> set[int]:
+    """Return the bodies from a body's parent up to the root."""
+    parent = int(robot.parents[body])
+    return set() if parent < 0 else {parent} | _above(robot, parent)
 
 
 def upright_height(robot: Robot) -> float:
     """Return the height of the root in that pose, m."""
-    return -float(stand(robot, upright_pose(robot)).corners[..., 2].min())
+    leaning = rot.from_axis("y", np.array(LEAN))
+    return -float(rot.rotate(leaning, stand(robot, upright_pose(robot)).corners)[..., 2].min())

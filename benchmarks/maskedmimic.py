@@ -202,7 +202,9 @@ def table_of_policies() -> None:
     one = ["at 0.5 m", "at 0.15 m", "pelvis 0.5 / 0.15"]
     head = ["policy, clips, steps, seed", *(f"{w} {n}" for w in ("seen", "unseen") for n in one),
             "experts, CPU s", "training, CPU s"]  # fmt: skip
-    about = "Percent of 8 rollouts a clip; clips of eleven types, as many unseen ones. `pelvis`: what was asked for alone."
+    about = (
+        "Percent of 8 rollouts a clip; clips of eleven types, as many unseen ones. `pelvis`: what was asked for alone."
+    )
     save("maskedmimic", "MaskedMimic's tracker, and its student by the pelvis alone", about, markdown(head, lines))
 
 
@@ -214,7 +216,10 @@ def table_of_types() -> None:
                  for row in rows for w in ("seen", "unseen"))]
         for kind in kinds
     ]  # fmt: skip
-    head = ["type", *(f"{row['key'].split('/')[0]}, seed {row['key'][-1]}, {w}" for row in rows for w in ("seen", "unseen"))]
+    head = [
+        "type",
+        *(f"{row['key'].split('/')[0]}, seed {row['key'][-1]}, {w}" for row in rows for w in ("seen", "unseen")),
+    ]
     save("maskedmimic_types", "By type, percent at 0.5 / 0.15 m", markdown(head, lines))
 
 
@@ -238,7 +243,10 @@ def table_of_sizes() -> None:
             ["student, with prior, posterior and decoder", f"{row['parameters']['student'] / 1e6:.2f} M parameters"],
             ["multiply-adds of an action", f"{row['ours'] / 1e6:.0f} M; plain {row['plain'] / 1e6:.0f} M"],
             ["one iteration of PPO", f"{row['ppo']:.1f} environment steps per CPU second"],
-            ["one iteration of the student's distillation", f"{row['distillation']:.1f} environment steps per CPU second"],
+            [
+                "one iteration of the student's distillation",
+                f"{row['distillation']:.1f} environment steps per CPU second",
+            ],
         ]
         save("maskedmimic_sizes", "The preset `paper` on one core", markdown(["", ""], lines))
 

@@ -201,7 +201,14 @@ RECIPE = Recipe(
             TRACKER: StageCfg(SEEN, TransformerCfg(), PPOCfg()),
             STUDENT: StageCfg(
                 replace(
-                    SEEN, substeps=4, base="default", start=0.2, mirror=True, condition="pelvis", near=8, near_stride=7,
+                    SEEN,
+                    substeps=4,
+                    base="default",
+                    start=0.2,
+                    mirror=True,
+                    condition="pelvis",
+                    near=8,
+                    near_stride=7,
                     far=75,
                 ),  # fmt: skip
                 TransformerCfg(),

@@ -37,7 +37,7 @@ def knees(synthetic: Synthetic) -> np.ndarray:
 
 
 every = pytest.mark.parametrize("kind", KINDS)
-and_strolls = pytest.mark.parametrize("kind", (*KINDS, STROLL))
+and_strolls = pytest.mark.parametrize("kind", [*KINDS, STROLL])
 each_seed = pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(s, marks=pytest.mark.slow) for s in SEEDS[1:])])
 
 

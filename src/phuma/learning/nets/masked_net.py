@@ -1,8 +1,8 @@
 """Masked policies: the robot's own state and what it is told of some bodies in some frames, from tokens to the action.
 
-A plain one acts by its own state and what its token comes to. A variational one draws the rest, as MaskedMimic does: a *prior* says from
-what is told what the latent may be, a *posterior*, which knows the whole coming motion and serves training alone, what
-it is, and a *decoder* acts by own state and latent:
+A plain one acts by its own state and by what its token comes to. A variational one draws the rest, as MaskedMimic does:
+a *prior* says from what is told what the latent may be, a *posterior*, which knows the whole coming motion and serves
+training alone, what it is, and a *decoder* acts by own state and latent:
 
     prior N(m, s),  posterior N(m + m', s'),  latent = m + m' + s' noise,  action = decoder(own, latent)
 

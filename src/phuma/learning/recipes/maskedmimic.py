@@ -210,7 +210,7 @@ RECIPE = Recipe(
                     near=8,
                     near_stride=7,
                     far=75,
-                ),  # fmt: skip
+                ),
                 TransformerCfg(),
                 DistillationCfg(updates=54, memory=100_000),
             ),

@@ -44,7 +44,8 @@ def main(argv: Sequence[str]) -> int:
     parser = command_parser("synth", __doc__)
     parser.add_argument(
         "--type", nargs="+", default=list(KINDS), metavar="T",
-        help=f"one or more of {', '.join(KINDS)} (default: all), or {STROLL}: walks from standing to standing along a way that bends"
+        help=f"one or more of {', '.join(KINDS)} (default: all), or {STROLL}: walks from standing to "
+        "standing along a way that bends",
     )  # fmt: skip
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the motions go")
     add_options(parser, SynthCfg, ("count", "seconds", "seed", "fps"))

@@ -6,8 +6,9 @@
 A result is a line of benchmarks/maskedmimic.jsonl as soon as it is there, and what is there is not done again. Experts
 are those of benchmarks/distillation.py. `tracker` and `student` learn 22 clips of eleven types and are judged at 5 ms,
 by 8 rollouts a clip from starts a fifth of the paper's ranges off, on these and on as many others of the same types, as
-they were retargeted. `walker` is a student of strolls, which then walks paths. Networks, and rollouts of paths, are kept in a folder
-(PHUMA_MASKEDMIMIC, by default below the system's folder for temporary files); `phuma render` films the latter.
+they were retargeted. `walker` is a student of strolls, which then walks paths. Networks, and rollouts of paths, are
+kept in a folder (PHUMA_MASKEDMIMIC, by default below the system's folder for temporary files); `phuma render` films the
+latter.
 """
 
 from __future__ import annotations

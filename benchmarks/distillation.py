@@ -48,6 +48,8 @@ EXPERTS = Path(os.environ.get("PHUMA_EXPERTS", Path(tempfile.gettempdir()) / "ph
 KINDS = ("run", "lunge", "walk", "kick", "jump", "turn", "bend", "squat", "reach", "twist", "stand")
 FIRST, UNSEEN = 1000, 2000
 """Seeds of the first motion of each type that is learned from, and of the first that is not"""
+SECONDS = {"stroll": 8.0}
+"""Length in s of generated motions that are not 4 s long"""
 RECORDED = (
     "cmu:104_22.bvh:0", "cmu:104_04.bvh:0", "cmu:78_07.bvh:0", "cmu:02_04.bvh:0", "cmu:135_04.bvh:0", "cmu:05_07.bvh:1",
     "cmu:32_07.bvh:0",
@@ -89,8 +91,8 @@ def motion_of(name: str) -> tuple[RobotMotion, str]:
     """A robot's motion by its name, `synth:KIND:SEED`, `cmu:FILE:NUMBER` or `fresh:FILE:NUMBER`, with its category."""
     what, one, two = name.split(":")
     if what == "synth":
-        clip = curate(generate(one, seconds=4.0, fps=30.0, seed=int(two)).motion).whole
-        return retarget(clip, cached_robot(ROBOT)), one
+        made = generate(one, seconds=SECONDS.get(one, 4.0), fps=30.0, seed=int(two))
+        return retarget(curate(made.motion).whole, cached_robot(ROBOT)), made.kind
     folder = Path(os.environ["PHUMA_CMU" if what == "cmu" else "PHUMA_CMU_FRESH"])
     clip = kept_clips(folder / one)[int(two)]
     return retarget(clip, cached_robot(ROBOT)), str(categorise(clip.motion, clip.contact))
@@ -144,7 +146,11 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 def judged(policy: Any, motions: MotionLibrary, episodes: int, **how: Any) -> dict[str, Any]:
     from phuma.pipelines.evaluate_policy import judge_policy
 
-    document = judge_policy(policy, motions, physics_dt=0.005, episodes=episodes, **how)
+    return figures_of(judge_policy(policy, motions, physics_dt=0.005, episodes=episodes, **how))
+
+
+def figures_of(document: dict[str, Any]) -> dict[str, Any]:
+    """What is kept of an evaluation."""
     names = ("success_0.5", "success_0.15", "tracked")
     rows = {"total": document["total"], **document["categories"]}
     return {

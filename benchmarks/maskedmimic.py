@@ -1,12 +1,14 @@
-"""MaskedMimic on a CPU: the tracker from experts, its student by the pelvis alone, paths, and the paper's sizes.
+"""MaskedMimic on a CPU: the tracker from experts, students by the pelvis alone, paths, and the paper's sizes.
 
-    python benchmarks/maskedmimic.py tracker|student|paths|sizes... [--clips 22] [--steps N] [--seeds 2]
+    python benchmarks/maskedmimic.py tracker|student|walker|sizes... [--clips N] [--steps N] [--seeds 2]
     python benchmarks/maskedmimic.py tables
 
 A result is a line of benchmarks/maskedmimic.jsonl as soon as it is there, and what is there is not done again. Experts
-are those of benchmarks/distillation.py. All is judged at 5 ms, by 8 rollouts a clip from starts a fifth of the paper's
-ranges off, seen clips and as many others of the same types unseen. Runs, and rollouts of paths, are kept in a folder
-(PHUMA_MASKEDMIMIC, by default below the system's folder for temporary files); `phuma render` films the latter.
+are those of benchmarks/distillation.py. `tracker` and `student` learn 22 clips of eleven types and are judged at 5 ms,
+by 8 rollouts a clip from starts a fifth of the paper's ranges off, on these and on as many others of the same types, as
+they were retargeted. `walker` is a student of strolls, which then walks paths. Networks, and rollouts of paths, are
+kept in a folder (PHUMA_MASKEDMIMIC, by default below the system's folder for temporary files); `phuma render` films the
+latter.
 """
 
 from __future__ import annotations
@@ -21,94 +23,137 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from distillation import FIRST, UNSEEN, generated, judged, library
+from distillation import FIRST, KINDS, UNSEEN, figures_of, generated, library, motion_of
+from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.formats.rollout_file import save_rollout
+from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.paths import named_path, path_motion
 from phuma.robots import cached_robot
 from tables import markdown, save
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
 RUNS = Path(os.environ.get("PHUMA_MASKEDMIMIC", Path(tempfile.gettempdir()) / "phuma-maskedmimic"))
-EACH_CLIP = {"tracker": 30_000, "student": 40_000}
+CLIPS = {"tracker": 22, "student": 22, "walker": 5}
+EACH_CLIP = {"tracker": 15_000, "student": 15_000, "walker": 50_000}
 """Environment steps that each clip adds"""
-STAGES = {"tracker": "teacher", "student": "student"}
-PATHS = ("circle", "figure-eight")
-SECONDS, SPEEDS = 20.0, (0.5, 0.8)
+STAGES = {"tracker": "teacher", "student": "student", "walker": "student"}
+PATHS = {"circle": 20.0, "figure-eight": None}
+"""s for which they are walked; the eight once, to its end"""
+SPEEDS = (0.5, 0.6, 0.75)
 EPISODES = 8
 
 
-def trained(what: str, clips: int, steps: int, seed: int, small: bool) -> tuple[Any, float]:
-    """The policy of a training, and its CPU seconds in this process: 0 where it was there already."""
-    from phuma.learning.deploy.torch_policy import policy_of_run
-    from phuma.learning.recipes.recipe import CPU, EXPERTS, recipe_named
-    from phuma.learning.run.folder import RunFolder
-    from phuma.pipelines.experts import only_performed
-    from phuma.pipelines.train_policy import Budget, train_policy
+def clips_of(what: str, count: int) -> tuple[str, ...]:
+    """The names of the clips that a policy learns from."""
+    return tuple(f"synth:stroll:{FIRST + n}" for n in range(count)) if what == "walker" else generated(count, FIRST)
 
-    folder = RunFolder(RUNS / f"{what}-{clips}-{steps}-{seed}")
-    motions = only_performed(library(generated(clips, FIRST))[0])
-    stage = STAGES[what]
+
+def trained(what: str, clips: int, steps: int, seed: int, small: bool) -> tuple[Any, dict[str, float]]:
+    """The policy of a training, made unless it is there, and what it took."""
+    import numpy as np
+    import torch
+
+    torch.set_num_threads(1)
+    from phuma.learning.deploy.policy import info_of
+    from phuma.learning.deploy.torch_policy import TorchPolicy
+    from phuma.learning.nets.weights import load_weights, weights_of
+    from phuma.learning.recipes.recipe import CPU, EXPERTS, recipe_named
+    from phuma.learning.run.runner import StageRunner
+    from phuma.pipelines.experts import only_performed
+
+    motions, cpu_experts = library(clips_of(what, clips))
+    motions = only_performed(motions)
+    stage, file = STAGES[what], RUNS / f"{what}-{clips}-{steps}-{seed}.npz"
     cfg = recipe_named("maskedmimic").settings(CPU, seed, stage=stage, teacher=EXPERTS if stage == "student" else None)
+    own = cfg.stages[stage]
     if small:
-        own = cfg.stages[stage]
-        cfg = replace(cfg, stages={stage: replace(own, algorithm=replace(own.algorithm, updates=2, batch=64))})
-    begun = folder.description.exists()
-    began = time.process_time()
-    train_policy(motions, folder.root, None if begun else cfg, Budget(steps=steps))
-    return policy_of_run(folder, motions.robot), time.process_time() - began
+        own = replace(own, algorithm=replace(own.algorithm, updates=2, batch=64))
+    runner = StageRunner(motions, replace(cfg, stages={stage: own}), stage, threads=1)
+    if not file.exists():
+        began = time.process_time()
+        while runner.steps < steps:
+            means = runner.iterate(runner.steps / steps)
+            if runner.iterations % 20 == 0:
+                print(f"{runner.steps} steps, {time.process_time() - began:.0f} CPU s, {means}", flush=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        np.savez(file, cpu=time.process_time() - began, **weights_of(runner.net))
+    with np.load(file) as arrays:
+        load_weights(runner.net, {name: arrays[name] for name in arrays.files if name != "cpu"})
+        took = {"cpu_experts": round(cpu_experts, 1), "cpu_training": round(float(arrays["cpu"]), 1)}
+    runner.simulation.close()
+    return TorchPolicy(runner.net, info_of(motions.robot, cfg.algo, stage, own.environment)), took
 
 
 def train_and_judge(what: str, clips: int, steps: int, seed: int, small: bool) -> dict[str, Any]:
-    """Train and judge on seen and unseen clips."""
-    policy, cpu = trained(what, clips, steps, seed, small)
-    seen, cpu_experts = library(generated(clips, FIRST))
-    row: dict[str, Any] = {"clips": clips, "steps": steps, "cpu_experts": cpu_experts, "cpu_training": round(cpu, 1)}
-    for name, motions in (("seen", seen), ("unseen", library(generated(clips, UNSEEN))[0])):
-        row[name] = judged(policy, motions, EPISODES)
+    """Train and judge on seen clips, and on unseen ones as they were retargeted."""
+    from phuma.pipelines.evaluate_policy import judge_rollouts, judge_what_was_asked, try_out
+
+    policy, took = trained(what, clips, steps, seed, small)
+    row: dict[str, Any] = {"clips": clips, "steps": steps, **took}
+    for name, motions in (("seen", library(generated(clips))[0]), ("unseen", retargeted(generated(clips, UNSEEN)))):
+        rollouts = list(try_out(policy, motions, 0.005, episodes=EPISODES))
+        row[name] = figures_of(judge_rollouts(rollouts, motions))
         if what == "student":
-            row[f"{name}_pelvis"] = asked(policy, motions)
+            row[f"{name}_pelvis"] = judge_what_was_asked(rollouts, motions, policy.info)
+        print(name, row[name]["total"], row.get(f"{name}_pelvis"), flush=True)
     return row
 
 
-def asked(policy: Any, motions: Any) -> dict[str, Any]:
-    from phuma.pipelines.evaluate_policy import judge_what_was_asked, try_out
+def retargeted(names: tuple[str, ...]) -> MotionLibrary:
+    """Motions that nobody performed."""
+    out = MotionLibrary(cached_robot("g1"))
+    for name in names:
+        file = RUNS / f"{name.replace(':', '_')}.npz"
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            save_robot_motion(file, motion_of(name)[0])
+        out.add(name, load_robot_motion(file), name.split(":")[1])
+    return out
 
-    return judge_what_was_asked(try_out(policy, motions, 0.005, episodes=EPISODES), motions, policy.info)
 
-
-def walk(clips: int, steps: int, seed: int, small: bool) -> dict[str, Any]:
-    """Let the student walk paths."""
+def train_and_walk(what: str, clips: int, steps: int, seed: int, small: bool) -> dict[str, Any]:
+    """Train and let walk paths."""
     from phuma.pipelines.follow_path import follow
 
-    policy, _ = trained("student", clips, steps, seed, small)
+    policy, took = trained(what, clips, steps, seed, small)
     robot, out = cached_robot("g1"), {}
-    for name in PATHS:
+    for name, seconds in PATHS.items():
         for speed in SPEEDS:
-            rollout, about = follow(policy, path_motion(named_path(name), robot, speed, SECONDS), robot)
-            save_rollout(RUNS / f"{name}-{speed:g}-{seed}.npz", rollout)
-            out[f"{name} at {speed:g} m/s"] = about
-    return {"clips": clips, "steps": steps, "paths": out}
+            rollout, about = follow(policy, path_motion(named_path(name), robot, speed, seconds), robot)
+            save_rollout(RUNS / f"{name}-{speed:g}-{clips}-{seed}.npz", rollout)
+            out[f"{name}, {speed:g} m/s"] = about
+    return {"clips": clips, "steps": steps, **took, "paths": out}
 
 
 def sizes() -> dict[str, Any]:
-    """Parameters, multiply-adds and the speed of one update of the paper's sizes."""
+    """Parameters, multiply-adds and the speed of one iteration of both stages with the paper's sizes: 256 environment
+    steps, then PPO's 32 minibatches of them, or one distillation step of 256 samples."""
     from phuma.learning.nets.token_net import token_operations
     from phuma.learning.recipes.recipe import PAPER, recipe_named
     from phuma.learning.run.runner import StageRunner
 
-    cfg = recipe_named("maskedmimic").settings(PAPER, stage="tracker")
-    own = cfg.stages["tracker"]
-    own = replace(
-        own, environment=replace(own.environment, environments=32), algorithm=replace(own.algorithm, horizon=8)
-    )
-    runner = StageRunner(library(generated(1))[0], replace(cfg, stages={"tracker": own}), "tracker", threads=1)
-    began = time.process_time()
-    runner.iterate()
-    cpu = time.process_time() - began
-    net = runner.net
-    parameters = {name: sum(p.numel() for p in getattr(net, name).parameters()) for name in ("actor", "critic")}
-    plain, ours = (token_operations(net.actor, plain=plain) for plain in (True, False))
-    return {"parameters": parameters, "plain": plain, "ours": ours, "steps_per_cpu_second": runner.steps / cpu}
+    cfg = recipe_named("maskedmimic").settings(PAPER)
+    few = {"tracker": {"horizon": 8}, "student": {"horizon": 8, "updates": 1, "batch": 256, "memory": 256}}
+    stages = {
+        name: replace(
+            own, environment=replace(own.environment, environments=32), algorithm=replace(own.algorithm, **few[name])
+        )
+        for name, own in cfg.stages.items()
+    }
+    cfg, motions, speed, teacher = replace(cfg, stages=stages), library(generated(1))[0], {}, None
+    out: dict[str, Any] = {}
+    for stage, name in (("tracker", "ppo"), ("student", "distillation")):
+        runner = StageRunner(motions, cfg, stage, threads=1, teacher=teacher)
+        began = time.process_time()
+        runner.iterate()
+        speed[name] = runner.steps / (time.process_time() - began)
+        if teacher is None:
+            net = teacher = runner.net
+            out["parameters"] = {n: sum(p.numel() for p in getattr(net, n).parameters()) for n in ("actor", "critic")}
+            out["plain"], out["ours"] = (token_operations(net.actor, plain=plain) for plain in (True, False))
+        else:
+            out["parameters"]["student"] = sum(p.numel() for p in runner.net.parameters())
+    return out | speed
 
 
 def results(name: str) -> Iterator[dict[str, Any]]:
@@ -122,41 +167,94 @@ def results(name: str) -> Iterator[dict[str, Any]]:
 
 def run(name: str, args: argparse.Namespace) -> None:
     for seed in range(1 if name == "sizes" else args.seeds):
-        what = "student" if name == "paths" else name
-        steps = args.steps or EACH_CLIP.get(what, 0) * args.clips
-        key = "sizes/" if name == "sizes" else f"{name}/{args.clips} clips, {steps} steps/{seed}"
+        clips = args.clips or CLIPS.get(name, 0)
+        steps = args.steps or EACH_CLIP.get(name, 0) * clips
+        key = "sizes/" if name == "sizes" else f"{name}/{clips} clips, {steps} steps/{seed}"
         if key in {row["key"] for row in results(name)}:
             continue
         if name == "sizes":
             row = sizes()
         else:
-            given = (args.clips, steps, seed, args.small)
-            row = walk(*given) if name == "paths" else train_and_judge(name, *given)
+            row = (train_and_walk if name == "walker" else train_and_judge)(name, clips, steps, seed, args.small)
         with RESULTS.open("a") as f:
             f.write(json.dumps({"key": key, **row}) + "\n")
         print(key, {k: v["total"] if isinstance(v, dict) and "total" in v else v for k, v in row.items()}, flush=True)
 
 
 def tables() -> None:
-    """Write the table of what there is."""
+    """Write the tables of what there is."""
+    table_of_policies()
+    table_of_types()
+    table_of_paths()
+    table_of_sizes()
+
+
+def table_of_policies() -> None:
     lines = []
-    for name in STAGES:
+    for name in ("tracker", "student"):
         for row in results(name):
+            cells = [row["key"].replace("/", ", ")]
             for what in ("seen", "unseen"):
                 total, pelvis = row[what]["total"], row.get(f"{what}_pelvis", {})
-                near = [f"{pelvis[n]:.0f}" if pelvis else "" for n in ("within_0.5", "within_0.15")]
-                figures = [f"{total[n]:.0f}" for n in ("success_0.5", "success_0.15")]
-                lines.append(
-                    [row["key"], what, *figures, *near, f"{row['cpu_experts']:.0f}", f"{row['cpu_training']:.0f}"]
-                )
-    head = ["run", "clips", "SR@0.5", "SR@0.15", "pelvis 0.5", "pelvis 0.15", "experts, CPU s", "training, CPU s"]
-    save("maskedmimic", "MaskedMimic on a CPU", markdown(head, lines))
+                cells += [f"{total[n]:.0f}" for n in ("success_0.5", "success_0.15")]
+                cells.append(" / ".join(f"{pelvis[n]:.0f}" for n in ("within_0.5", "within_0.15")) if pelvis else "")
+            lines.append([*cells, f"{row['cpu_experts']:.0f}", f"{row['cpu_training']:.0f}"])
+    one = ["at 0.5 m", "at 0.15 m", "pelvis 0.5 / 0.15"]
+    head = ["policy, clips, steps, seed", *(f"{w} {n}" for w in ("seen", "unseen") for n in one),
+            "experts, CPU s", "training, CPU s"]  # fmt: skip
+    about = (
+        "Percent of 8 rollouts a clip; clips of eleven types, as many unseen ones. `pelvis`: what was asked for alone."
+    )
+    save("maskedmimic", "MaskedMimic's tracker, and its student by the pelvis alone", about, markdown(head, lines))
+
+
+def table_of_types() -> None:
+    rows = [row for name in ("tracker", "student") for row in results(name)]
+    kinds = sorted({kind for row in rows for kind in row["seen"]} & set(KINDS), key=KINDS.index)
+    lines = [
+        [kind, *(" / ".join(f"{row[w][kind][n]:.0f}" for n in ("success_0.5", "success_0.15"))
+                 for row in rows for w in ("seen", "unseen"))]
+        for kind in kinds
+    ]  # fmt: skip
+    head = [
+        "type",
+        *(f"{row['key'].split('/')[0]}, seed {row['key'][-1]}, {w}" for row in rows for w in ("seen", "unseen")),
+    ]
+    save("maskedmimic_types", "By type, percent at 0.5 / 0.15 m", markdown(head, lines))
+
+
+def table_of_paths() -> None:
+    lines = [
+        [f"{row['clips']} strolls, {row['steps'] // 1000}k steps, seed {row['key'][-1]}", name,
+         f"fell after {about['seconds']:.1f} s" if about["fell"] else f"{about['of']:.0f} s",
+         f"{100 * about['mean_m']:.0f}", f"{100 * about['most_m']:.0f}",
+         f"{row['cpu_experts']:.0f}", f"{row['cpu_training']:.0f}"]
+        for row in results("walker") for name, about in row["paths"].items()
+    ]  # fmt: skip
+    head = ["student", "path", "walked", "off, mean cm", "most cm", "experts, CPU s", "training, CPU s"]
+    save("maskedmimic_paths", "Paths that nobody recorded, by the pelvis alone", markdown(head, lines))
+
+
+def table_of_sizes() -> None:
+    for row in results("sizes"):
+        lines = [
+            ["tracker, actor", f"{row['parameters']['actor'] / 1e6:.2f} M parameters"],
+            ["tracker, critic", f"{row['parameters']['critic'] / 1e6:.2f} M parameters"],
+            ["student, with prior, posterior and decoder", f"{row['parameters']['student'] / 1e6:.2f} M parameters"],
+            ["multiply-adds of an action", f"{row['ours'] / 1e6:.0f} M; plain {row['plain'] / 1e6:.0f} M"],
+            ["one iteration of PPO", f"{row['ppo']:.1f} environment steps per CPU second"],
+            [
+                "one iteration of the student's distillation",
+                f"{row['distillation']:.1f} environment steps per CPU second",
+            ],
+        ]
+        save("maskedmimic_sizes", "The preset `paper` on one core", markdown(["", ""], lines))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("studies", nargs="+", choices=("tracker", "student", "paths", "sizes", "tables"))
-    parser.add_argument("--clips", type=int, default=22)
+    parser.add_argument("studies", nargs="+", choices=("tracker", "student", "walker", "sizes", "tables"))
+    parser.add_argument("--clips", type=int, help="clips to learn from (default: 22, strolls 5)")
     parser.add_argument("--steps", type=int, help="environment steps of a training (default: by the number of clips)")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--small", action="store_true", help="few updates, to try the script itself")

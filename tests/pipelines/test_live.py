@@ -136,7 +136,7 @@ def test_it_waits_until_it_is_given_a_path_and_then_leaves_a_track(g1, told_pelv
     assert np.abs(seen[-1].qpos - first.qpos).max() > 1e-3
     facts = dict(seen[-1].facts)
     assert facts["pelvis error"].endswith(" m")
-    assert facts["walked"].endswith("of 2.3 m")
+    assert facts["walked"].endswith("of 2.4 m")
     lines = live.lines()
     np.testing.assert_allclose(lines["walked"][0], [[0, 0], [1, 0], [2, 1]], atol=1e-6)
     assert (len(lines["drawn"][0]), len(lines["track"][0])) == (0, 6)

@@ -12,7 +12,7 @@ from phuma.body.mass import centre_of_mass
 from phuma.core import rotations as rot
 from phuma.core.skeleton import INDEX, POINTS_PER_REGION, REGIONS
 from phuma.errors import ConfigError
-from phuma.synth import KINDS, Synthetic, generate
+from phuma.synth import KINDS, STROLL, Synthetic, generate
 
 SEEDS = (0, 1)
 FAST = ("kick", "jump", "run")
@@ -37,6 +37,7 @@ def knees(synthetic: Synthetic) -> np.ndarray:
 
 
 every = pytest.mark.parametrize("kind", KINDS)
+and_strolls = pytest.mark.parametrize("kind", [*KINDS, STROLL])
 each_seed = pytest.mark.parametrize("seed", [SEEDS[0], *(pytest.param(s, marks=pytest.mark.slow) for s in SEEDS[1:])])
 
 
@@ -44,7 +45,7 @@ def test_the_eleven_types() -> None:
     assert KINDS == ("stand", "reach", "bend", "twist", "turn", "kick", "squat", "lunge", "jump", "walk", "run")
 
 
-@every
+@and_strolls
 @each_seed
 @pytest.mark.parametrize("fps", [30.0, pytest.param(120.0, marks=pytest.mark.slow)])
 def test_contacts_are_exact_and_nothing_is_below_the_ground(kind: str, seed: int, fps: float) -> None:

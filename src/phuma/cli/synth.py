@@ -18,7 +18,7 @@ from phuma.core.words import count_of
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
 from phuma.sources import amass_smplx
-from phuma.synth import FAULTS, KINDS, Synthetic, generate
+from phuma.synth import FAULTS, KINDS, STROLL, Synthetic, generate
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,10 @@ def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
     parser = command_parser("synth", __doc__)
     parser.add_argument(
-        "--type", nargs="+", default=list(KINDS), metavar="T", help=f"one or more of {', '.join(KINDS)} (default: all)"
-    )
+        "--type", nargs="+", default=list(KINDS), metavar="T",
+        help=f"one or more of {', '.join(KINDS)} (default: all), or {STROLL}: walks from standing to "
+        "standing along a way that bends",
+    )  # fmt: skip
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the motions go")
     add_options(parser, SynthCfg, ("count", "seconds", "seed", "fps"))
     strengths = "; ".join(f"{f.name} in {f.unit}" for f in FAULTS.values())
@@ -53,7 +55,7 @@ def main(argv: Sequence[str]) -> int:
     )
     args = parser.parse_args(argv)
     cfg = from_options(SynthCfg, args)
-    files = write_motions(args.out, split_values(args.type, KINDS, "type"), cfg, args.fault)
+    files = write_motions(args.out, split_values(args.type, (*KINDS, STROLL), "type"), cfg, args.fault)
     print(f"{count_of(len(files), 'motion')} in {args.out}. Curate them: phuma curate {args.out} --out curated")
     return 0
 

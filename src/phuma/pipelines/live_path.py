@@ -14,7 +14,7 @@ from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.errors import ConfigError
 from phuma.learning.deploy.policy import Policy
-from phuma.learning.motions.drawn_paths import along, cut, drawn_motion, frame_after, standing
+from phuma.learning.motions.drawn_paths import DrawnPath, cut, drawn_path, frame_after, standing
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.paths import FASTEST, LEAST, RISE
 from phuma.learning.run.live import LiveEpisode
@@ -62,7 +62,7 @@ class LivePath:
         self._drawn = list(self._given)
         self._walked = np.zeros((0, 2))
         self._heading = 0.0
-        self._motion = standing(np.zeros(2), 0.0, self._robot, round(2 * CONTROL_RATE))
+        self._path = standing(np.zeros(2), 0.0, self._robot, round(2 * CONTROL_RATE))
         self._track: list[Array] = []
         self._off: list[float] = []
         self._most, self._steps = 0.0, 0
@@ -86,7 +86,7 @@ class LivePath:
                 case {"type": "again"}:
                     self._begin()
                     if self._watch is not None:
-                        self._follow(self._motion, 0)
+                        self._follow(self._path, 0)
                         self._watch.restart()
                 case {"type": "pace", "value": int(speed) | float(speed)}:
                     if not 0 < speed <= FASTEST:
@@ -112,7 +112,7 @@ class LivePath:
                 self._track, self._off, self._most = [], [], 0.0
             lies, seen = watch.lies, watch.step()
             if not lies:
-                self._note(seen.qpos, float(np.linalg.norm(seen.qpos[:2] - self._motion.root_pos[seen.frame, :2])))
+                self._note(seen.qpos, float(np.linalg.norm(seen.qpos[:2] - self._path.motion.root_pos[seen.frame, :2])))
             return LiveFrame(0, seen.qpos, self._facts(watch, seen.frame), seen.failed)
 
     def lines(self) -> Mapping[str, tuple[Array, str]]:
@@ -153,14 +153,14 @@ class LivePath:
             self._go_along(np.concatenate([self._walked, self._drawn]))
         else:
             points, heading = self._line(), _heading(watch.episode.qpos)
-            self._follow(drawn_motion(points, self._robot, self._speed, heading), 0)
+            self._follow(drawn_path(points, self._robot, self._speed, heading), 0)
             self._walked, self._heading, self._off, self._most = points, heading, [], 0.0
         self._drawn, self._begun = [], True
 
     def _go_along(self, points: Array) -> None:
         """Go on along a path that begins as the present one does."""
-        motion = drawn_motion(points, self._robot, self._speed, self._heading)
-        self._follow(motion, frame_after(self._motion, self._watched().episode.frame, motion))
+        path = drawn_path(points, self._robot, self._speed, self._heading)
+        self._follow(path, frame_after(self._path, self._watched().episode.frame, path))
         self._walked = points
 
     def _set_speed(self, speed: float) -> None:
@@ -175,12 +175,12 @@ class LivePath:
             self._walked, self._track = np.zeros((0, 2)), []
             return
         assert self._watch is not None
-        done = float(along(self._motion)[self._watch.episode.frame])
+        done = float(self._path.way[self._watch.episode.frame])
         self._go_along(cut(self._walked, done + max(self._speed * RISE, LEAST)))
 
-    def _follow(self, motion: Trajectory, frame: int) -> None:
-        self._motion = motion
-        self._watched().episode.go_on(_library(self._robot, motion), frame)
+    def _follow(self, path: DrawnPath, frame: int) -> None:
+        self._path = path
+        self._watched().episode.go_on(_library(self._robot, path.motion), frame)
 
     def _watched(self) -> Watch:
         if self._watch is None:
@@ -188,7 +188,7 @@ class LivePath:
         return self._watch
 
     def _episode(self) -> LiveEpisode:
-        return live_episode(self._cfg.world, self._policy, _library(self._robot, self._motion), self._cfg.seed)
+        return live_episode(self._cfg.world, self._policy, _library(self._robot, self._path.motion), self._cfg.seed)
 
     def _note(self, qpos: Array, off: float) -> None:
         self._steps += 1
@@ -198,7 +198,7 @@ class LivePath:
             self._track = [*self._track, qpos[:2]][-round(TRACK_SECONDS * CONTROL_RATE / TRACK_EVERY) :]
 
     def _facts(self, watch: Watch, frame: int) -> tuple[tuple[str, str], ...]:
-        way, done = along(self._motion)[[-1, frame]] if len(self._walked) else (0.0, 0.0)
+        way, done = self._path.way[[-1, frame]] if len(self._walked) else (0.0, 0.0)
         return (
             ("pelvis error", f"{self._off[-1]:.2f} m"),
             ("mean, largest", f"{np.mean(self._off):.2f} m, {self._most:.2f} m"),
@@ -236,7 +236,7 @@ class PathCollection:
 
     def open(self, clip: str, robot: str | None, performers: Sequence[str] | None) -> Opened:
         check_choice([clip], {CLIP: CLIP})
-        own, still = self._robot, standing(np.zeros(2), 0.0, self._robot, 1)
+        own, still = self._robot, standing(np.zeros(2), 0.0, self._robot, 1).motion
         motion = RobotMotion.of(
             still, contact=np.zeros((1, 4)), human_joints=None, provenance=Provenance(self._name, "policy")
         )

@@ -8,7 +8,7 @@ import numpy as np
 
 from phuma.core.body import Body
 from phuma.core.rotations import Array
-from phuma.synth.curves import Curve, sampled, wander
+from phuma.synth.curves import Curve, Function, sampled, wander
 from phuma.synth.feet import FootPlan, FootShape, Footstep, Swing
 from phuma.synth.person import Person
 from phuma.synth.plan import Holding, Plan, Posture
@@ -62,7 +62,7 @@ def walk(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
     step = 1 / np.sqrt(speed / (60 * 0.0064 * leg))
     path = Path.drawn(rng, seconds, speed, rng.uniform(0.02, 0.12))
     phase = rng.uniform(0, 2)  # which part of a stride the clip begins with
-    gait = _Gait(person, path, step, speed * step, phase)
+    gait = Gait(person, path, step, speed * step, phase)
     return Plan(
         (gait.foot("left"), gait.foot("right")),
         gait.posture(at_ease),
@@ -73,7 +73,9 @@ def walk(body: Body, rng: np.random.Generator, seconds: float) -> Plan:
 
 
 @dataclass
-class _Gait:
+class Gait:
+    """A gait is somebody's steps along a path, and how pelvis, trunk and arms go with them."""
+
     person: Person
     path: Path
     step: float
@@ -82,14 +84,17 @@ class _Gait:
     """metres per step"""
     phase: float
     """steps by which the left foot's strike was earlier than time zero"""
+    strength: Function = np.ones_like
+    """(T,) seconds to (T,): how far pelvis, trunk and arms go with the steps, 0 in somebody who stands"""
 
     def strikes(self, side: str) -> Array:
-        """(K,) times of a foot's strikes, from before the beginning to beyond the end."""
+        """Return (K,) times of a foot's strikes, from before the beginning to beyond the end."""
         last = self.path.where.times[-1] - 2 * self.step
         first = -2.2 * self.step - (self.phase % 2) * self.step + (0 if side == "left" else self.step)
         return np.arange(first, last, 2 * self.step)
 
     def foot(self, side: str) -> FootPlan:
+        """Return the plan of the left or the right foot."""
         rng, sign = self.person.rng, 1.0 if side == "left" else -1.0
         half_width, toe_out = 0.5 * rng.uniform(0.07, 0.12), sign * np.radians(rng.uniform(3, 8))
 
@@ -119,20 +124,23 @@ class _Gait:
         return plan
 
     def wave(self, t: Array, at: float, per_stride: int = 1) -> Array:
-        """A cosine that is 1 `at` step times after each strike of the left foot (per_stride 1) or of either (2)."""
+        """Return a cosine that is 1 `at` step times after each strike of the left foot (per_stride 1) or of either
+        (2), as far as there are steps."""
         first = self.strikes("left")[0]
-        return np.cos(np.pi * per_stride * ((t - first) / self.step - at))
+        return self.strength(t) * np.cos(np.pi * per_stride * ((t - first) / self.step - at))
 
     def target(self, t: Array) -> Array:
+        """Return (T, 3) metres: where the pelvis is."""
         body = self.person.body
         height = 0.03 * body.leg_length * self.length / 0.7
         sway = 0.022 * self.wave(t, MIDDLE)
-        surge = -0.010 * np.sin(2 * np.pi * ((t - self.strikes("left")[0]) / self.step - MIDDLE))
+        surge = -0.010 * self.strength(t) * np.sin(2 * np.pi * ((t - self.strikes("left")[0]) / self.step - MIDDLE))
         ground = self.path.beside(t, sway, surge)
         middle = self.person.stance.pelvis_height(0.14)
         return np.column_stack([ground, middle + 0.5 * height * self.wave(t, MIDDLE, 2)])
 
     def posture(self, at_ease: Holding) -> Holding:
+        """Return how trunk and arms are held."""
         rng = self.person.rng
         turn, sling = np.radians(rng.uniform(4.5, 7)), np.radians(rng.uniform(15, 24))
         bias, elbow = np.radians(rng.uniform(0, 5)), np.radians(rng.uniform(4, 14))

@@ -14,7 +14,7 @@ from phuma.core.body import Body
 from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
 from phuma.errors import ConfigError
-from phuma.synth import gait, jumping, running, standing, stepping
+from phuma.synth import gait, jumping, running, standing, stepping, strolling
 from phuma.synth.plan import Plan, solve
 
 PLANS: dict[str, Callable[[Body, np.random.Generator, float], Plan]] = {
@@ -32,6 +32,8 @@ PLANS: dict[str, Callable[[Body, np.random.Generator, float], Plan]] = {
 }
 KINDS = tuple(PLANS)
 """The eleven motion types, in the order of their groups"""
+STROLL = "stroll"
+"""Name of the walk from standing to standing along a way that bends, which is generated only where it is asked for"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,22 +51,24 @@ class Synthetic:
 def generate(
     kind: str, seconds: float = 4.0, seed: int = 0, fps: float = 30.0, shape: OpenShape | None = None
 ) -> Synthetic:
-    """Return a motion of type `kind`. The same arguments give the same motion, and another `fps` samples the same one.
+    """Return a motion of type `kind`, one of KINDS or STROLL. The same arguments give the same motion, and another
+    `fps` samples the same one.
 
     `seconds` are at least 1. `shape` is the body; None draws one from the seed.
     """
-    if kind not in PLANS:
-        raise ConfigError(f"no motion type is called {kind!r}; choose from {', '.join(KINDS)}")
+    plans = PLANS | {STROLL: strolling.stroll}
+    if kind not in plans:
+        raise ConfigError(f"no motion type is called {kind!r}; choose from {', '.join(plans)}")
     if not (np.isfinite(seconds) and seconds >= 1.0):
         raise ConfigError(f"a generated motion of {seconds:g} s; at least 1 s is needed")
     if not 5 <= fps <= 1000:
         raise ConfigError(f"a generated motion of {fps:g} Hz; expected between 5 and 1000")
-    rng = np.random.default_rng([seed, KINDS.index(kind)])
+    rng = np.random.default_rng([seed, tuple(plans).index(kind)])
     drawn = _draw_shape(rng)
     body = open_body(drawn if shape is None else shape)
     heading, start = rng.uniform(-np.pi, np.pi), rng.uniform(-0.3, 0.3, 3) * [1.0, 1.0, 0.0]
     times = np.arange(round(seconds * fps)) / fps
-    solved = solve(PLANS[kind](body, rng, seconds), body, times)
+    solved = solve(plans[kind](body, rng, seconds), body, times)
     yaw = rot.from_axis("z", heading)
     quat = solved.joint_quat.copy()
     quat[:, 0] = rot.multiply(yaw, quat[:, 0])
@@ -80,7 +84,7 @@ def generate(
             redistributable=True,
         ),
     )
-    return Synthetic(motion, solved.contact, kind)
+    return Synthetic(motion, solved.contact, "walk" if kind == STROLL else kind)
 
 
 def _draw_shape(rng: np.random.Generator) -> OpenShape:

@@ -7,7 +7,8 @@ import pytest
 
 from phuma.core.rotations import rotate
 from phuma.errors import ConfigError, PhumaError
-from phuma.learning.motions.paths import RADIUS, named_path, path_motion
+from phuma.learning.motions.paths import LEAN, RADIUS, STEP, named_path, path_motion
+from phuma.robots.check import stand
 
 
 @pytest.mark.parametrize("text", ["circle", "figure-eight", "0,0 0,4", "5,5 4,5 4,9"])
@@ -15,7 +16,7 @@ def test_a_path_begins_at_the_robot_and_leads_ahead(g1, text):
     motion = path_motion(named_path(text), g1, 0.7)
     np.testing.assert_allclose(motion.root_pos[0, :2], 0, atol=1e-9)
     ahead = rotate(motion.root_quat, np.tile([1.0, 0, 0], (len(motion), 1)))
-    np.testing.assert_allclose(ahead[0], [1, 0, 0], atol=1e-6)
+    np.testing.assert_allclose(ahead[0], [np.cos(LEAN), 0, -np.sin(LEAN)], atol=1e-6)
     speed = 50 * np.linalg.norm(np.diff(motion.root_pos, axis=0), axis=1)
     assert speed[:5].max() < 0.05
     assert speed[-5:].max() < 0.05
@@ -25,6 +26,24 @@ def test_a_path_begins_at_the_robot_and_leads_ahead(g1, text):
     way = np.diff(motion.root_pos, axis=0)[walking]
     facing = (way * ahead[:-1][walking]).sum(1) / np.linalg.norm(way, axis=1)
     assert facing.min() > 0.7
+
+
+def test_a_path_is_walked_from_its_first_point_to_its_last_with_a_pelvis_that_steps(g1):
+    motion = path_motion(named_path("0,0 4,0"), g1, 0.7)
+    np.testing.assert_allclose(motion.root_pos[-1, :2], [4, 0], atol=1e-9)
+    tall = motion.root_pos[0, 2]
+    soles = rotate(motion.root_quat[0], stand(g1, motion.joint_pos[0]).corners)[..., 2] + tall
+    np.testing.assert_allclose(soles, 0, atol=1e-3)  # it stands on level soles
+    assert tall > g1.default_height
+    walking = motion.root_pos[100:-100]
+    aside = walking[:, 1]
+    assert 0.005 < aside.max() < 0.02
+    np.testing.assert_allclose(aside.min(), -aside.max(), rtol=0.1)
+    stride = round(2 * STEP * 50)
+    np.testing.assert_allclose(aside[stride:], aside[:-stride], atol=1e-9)
+    assert walking[:, 2].max() < tall
+    for still in (motion.root_pos[:20], motion.root_pos[-20:]):
+        np.testing.assert_allclose(still, np.broadcast_to(still[0], still.shape), atol=1e-9)
 
 
 def test_a_circle_is_round_and_goes_round_as_long_as_asked(g1):

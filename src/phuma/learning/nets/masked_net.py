@@ -1,8 +1,8 @@
 """Masked policies: the robot's own state and what it is told of some bodies in some frames, from tokens to the action.
 
-A plain one acts by what it is told alone. A variational one draws the rest, as MaskedMimic does: a *prior* says from
-what is told what the latent may be, a *posterior*, which knows the whole coming motion and serves training alone, what
-it is, and a *decoder* acts by own state and latent:
+A plain one acts by its own state and by what its token comes to. A variational one draws the rest, as MaskedMimic does:
+a *prior* says from what is told what the latent may be, a *posterior*, which knows the whole coming motion and serves
+training alone, what it is, and a *decoder* acts by own state and latent:
 
     prior N(m, s),  posterior N(m + m', s'),  latent = m + m' + s' noise,  action = decoder(own, latent)
 
@@ -46,10 +46,14 @@ class MaskedNet(Net):
         self.own_token = mlp([own.width(robot), *cfg.embedding, cfg.width], activation=nn.ReLU)
         self.frame_token = mlp([sparse_width(), *cfg.embedding, cfg.width], activation=nn.ReLU)
         self.encoder = Encoder(cfg.width, cfg.layers, cfg.heads, cfg.feedforward)
-        self.layers = mlp([cfg.width, *cfg.hidden, outputs], activation=nn.ReLU)
+        self.layers = mlp([own.width(robot) + cfg.width, *cfg.hidden, outputs], activation=nn.ReLU)
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
-        return self.squash(self.layers(self.encoded(observation)))
+        return self.decoded(observation, self.encoded(observation))
+
+    def decoded(self, observation: Observation, told: Tensor) -> Tensor:
+        """Return (E, N) actions by own state, which no narrow token should stand before, and by what is told."""
+        return self.squash(self.layers(torch.cat([self.own_normalizer(observation[self.own]), told], -1)))
 
     def squash(self, action: Tensor) -> Tensor:
         """Return actions within -1 and 1, where they are to be."""
@@ -101,10 +105,6 @@ class VariationalNet(MaskedNet):
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
         return self.decoded(observation, self.prior(observation).mean)
-
-    def decoded(self, observation: Observation, latent: Tensor) -> Tensor:
-        """Return (E, N) actions by own state and latent."""
-        return self.squash(self.layers(torch.cat([self.own_normalizer(observation[self.own]), latent], -1)))
 
     def prior(self, observation: Observation) -> Latent:
         """Return what the latent may be, by what is told."""

@@ -194,15 +194,25 @@ RECIPE = Recipe(
     presets={
         CPU: {
             TEACHER: StageCfg(
-                replace(SEEN, substeps=4, base="certified", start=0.2),
+                replace(SEEN, substeps=4, base="certified", start=0.2, mirror=True),
                 TransformerCfg(),
                 DistillationCfg(updates=64, memory=100_000),
             ),
             TRACKER: StageCfg(SEEN, TransformerCfg(), PPOCfg()),
             STUDENT: StageCfg(
-                replace(SEEN, substeps=4, base="default", start=0.2, condition="pelvis", near=8, near_stride=7, far=75),
+                replace(
+                    SEEN,
+                    substeps=4,
+                    base="default",
+                    start=0.2,
+                    mirror=True,
+                    condition="pelvis",
+                    near=8,
+                    near_stride=7,
+                    far=75,
+                ),
                 TransformerCfg(),
-                DistillationCfg(updates=64, memory=100_000),
+                DistillationCfg(updates=54, memory=100_000),
             ),
         },
         PAPER: {

@@ -1,0 +1,69 @@
+"""The plan of a study: how many clips, seeds and seconds fit into its budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from phuma.errors import ConfigError
+from phuma.studies.frame.study import Mean, Study
+
+SEEDS = 3
+FEWEST, MOST = 4, 64
+"""Clips to learn from, at least and at most"""
+TEST_SHARE = 0.5
+"""Clips to be judged on, as a share of those to learn from"""
+EXPERT, RETARGETED, CURATED = 12.0, 1.0, 1.5
+"""CPU seconds, about, of performing a clip, of putting it on the robot, and of curating a recording"""
+FIXED, EACH = 20.0, 8.0
+"""CPU seconds of training a policy: for itself, and for each clip that it learns from"""
+JUDGED = 0.3
+"""CPU seconds, about, of judging a policy on a clip once"""
+EVALUATIONS = 3
+"""Evaluations over which success is averaged: the last of a training"""
+FILMS = 3.0
+"""CPU seconds, about, of the films of a cell"""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What fits into a budget."""
+
+    clips: int
+    """Clips to learn from, at most"""
+    tests: int
+    """Clips to be judged on, at most"""
+    seeds: int
+    """Trainings of each row; none where only motions are measured"""
+    seconds: float
+    """CPU seconds of each training, that of experts aside"""
+
+
+def plan_of(study: Study, minutes: float) -> Plan:
+    """Return the largest plan that costs at most so many CPU minutes, of all processes together.
+
+    Three seeds come first, then clips, for which policies get more time. Where not even the fewest clips can be learned
+    from, motions are measured alone, if the study has anything to say of them.
+    """
+    for seeds in (SEEDS, 0):
+        if seeds == 0 and not any(isinstance(column, Mean) for column in study.columns):
+            continue
+        for clips in range(MOST, FEWEST - 1, -1):
+            plan = Plan(clips, max(2, round(TEST_SHARE * clips)), seeds, FIXED + EACH * clips)
+            if cost_of(study, plan) <= 60 * minutes:
+                return plan
+    least = Plan(FEWEST, 2, SEEDS, FIXED + EACH * FEWEST)
+    raise ConfigError(
+        f"--budget {minutes:g} is too small: the least study of {study.name} takes about "
+        f"{cost_of(study, least) / 60:.0f} CPU minutes"
+    )
+
+
+def cost_of(study: Study, plan: Plan) -> float:
+    """Return the CPU seconds that a plan takes, about."""
+    ways = len({row.method for row in study.rows}) * len(study.views)
+    views = len(study.views) + 1  # as many recordings are held out as half of them, and seen twice
+    performed = study.performs or any(row.tracker.taught for row in study.rows) * plan.seeds
+    motions = plan.clips * ways * (RETARGETED + (EXPERT if performed else 0.0)) + CURATED * views * plan.clips
+    judged = JUDGED * plan.tests * (EVALUATIONS * len(study.tests) + len(study.worlds))
+    films = FILMS * len(study.rows) * bool(plan.seeds)
+    return motions + len(study.rows) * plan.seeds * (plan.seconds + judged) + films

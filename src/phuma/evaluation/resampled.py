@@ -12,7 +12,11 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.core.rotations import Array
-from phuma.evaluation.summary import RESAMPLES, SEED
+from phuma.evaluation.summary import RESAMPLES, SEED, wilson
+
+FEWEST = 6
+"""Recordings below which no difference is told: that all of five agree happens by chance more often than one in twenty
+times, by the sign test"""
 
 
 class Interval(NamedTuple):
@@ -46,14 +50,24 @@ class Sample:
 
 def estimate(sample: Sample) -> Interval:
     """Return the mean of a sample with its interval."""
-    return _interval(sample.value, _means(sample, *_draws(sample)), sample)
+    return _interval(sample.value, _means(sample, *_draws(sample)), sample, least=2)
+
+
+def estimate_share(sample: Sample) -> Interval:
+    """Return a mean percentage with its interval; where all draws are alike, as where nothing succeeds, Wilson's."""
+    found, recordings = estimate(sample), int((sample.count.sum(axis=0) > 0).sum())
+    if found.low is None or found.low != found.high:
+        return found
+    low, high = wilson(found.value / 100, recordings)
+    return Interval(found.value, 100 * low, 100 * high)
 
 
 def compare(one: Sample, other: Sample) -> Interval:
     """Return mean(one) - mean(other) on the same draws of seeds and recordings; both have the same of these."""
     assert one.total.shape == other.total.shape, "only samples of the same seeds and recordings are pairs"
     draws = _draws(one)
-    return _interval(one.value - other.value, _means(one, *draws) - _means(other, *draws), one, other)
+    gaps = _means(one, *draws) - _means(other, *draws)
+    return _interval(one.value - other.value, gaps, one, other, least=FEWEST)
 
 
 def _draws(sample: Sample) -> tuple[Array, Array]:
@@ -69,9 +83,9 @@ def _means(sample: Sample, seeds: Array, recordings: Array) -> Array:
     return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
 
 
-def _interval(value: float, means: Array, *samples: Sample) -> Interval:
+def _interval(value: float, means: Array, *samples: Sample, least: int) -> Interval:
     known = means[np.isfinite(means)]
-    if not len(known) or any((sample.count.sum(axis=0) > 0).sum() < 2 for sample in samples):
+    if not len(known) or any((sample.count.sum(axis=0) > 0).sum() < least for sample in samples):
         return Interval(value, None, None)
     low, high = np.percentile(known, [2.5, 97.5])
     return Interval(value, float(low), float(high))

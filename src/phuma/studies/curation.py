@@ -59,7 +59,7 @@ STUDY = Study(
           for name, own in FILTERS.items()),
         row("all of the paper's", PAPER, lambda piece: piece.kept),
         row("ours", OURS, lambda piece: piece.kept),
-        row("ours, with mending", MENDED, lambda piece: piece.kept),
+        row("ours with mending", MENDED, lambda piece: piece.kept),
     ),
     columns=(
         CLIPS, MINUTES, CERTIFIED, *successes(CLEAN), *successes(FILMED), *successes(CLEAN, LOOSE),

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
-
 from phuma.core.robot_metrics import FIVE, ROBOT_METRICS
 from phuma.studies.frame.study import (
     CERTIFIED,
@@ -15,12 +11,11 @@ from phuma.studies.frame.study import (
     FILMED,
     LOOSE,
     Mean,
-    Piece,
-    Pool,
+    Metric,
     Row,
     Study,
     Success,
-    View,
+    clean,
     successes,
 )
 
@@ -35,27 +30,17 @@ METHODS = {
 }
 
 
-def metric(line: Mapping[str, Any], name: str) -> float | None:
-    """Return a metric of a motion."""
-    return line["metrics"][name]
-
-
-def kept(pool: Pool) -> list[Piece]:
-    """Return the clips that curation keeps: the same in every row."""
-    return pool.pieces(View())
-
-
 STUDY = Study(
     name="retargeting",
     question="Does a motion that is put on the robot with more physics make better training data?",
     paper="4.3, B.2 and E.3: SR@0.15 rises from IK over GMR and SINK to PhySINK, from 52.8 to 79.5 % on its test set",
-    rows=tuple(Row(label, kept, method) for label, method in METHODS.items()),
+    rows=tuple(Row(label, clean, method) for label, method in METHODS.items()),
     columns=(
         CLIPS,
-        *(Mean(ROBOT_METRICS[name].label, partial(metric, name=name), head="reference, % of frames")
+        *(Mean(ROBOT_METRICS[name].label, Metric(name), head="reference, % of frames")
           for name in FIVE),
-        Mean("error, cm", lambda m: m["metrics"]["position_error_cm"], "low", 2, "reference to the human"),
-        Mean("over the torque, % of frames", lambda m: m["metrics"]["torque_over"], "low", head="reference"),
+        Mean("error, cm", Metric("position_error_cm"), "low", 2, "reference to the human"),
+        Mean("over the torque, % of frames", Metric("torque_over"), "low", head="reference"),
         CERTIFIED,
         Mean("performed: error to the human, cm", lambda m: m["human_cm"], "low", 2, experts=True),
         Mean("at a torque limit, %", lambda m: m["torque_share"], "low", 2, experts=True),
@@ -63,8 +48,8 @@ STUDY = Study(
     ),
     deciding=(CERTIFIED, Success(CLEAN), Success(FILMED)),
     notes=(
-        "Error to the human is to the person's motion on a body with the robot's bones, which is the same for all methods: "
-        "a method that asks for less does not win by it. Of a performance it is that of what the robot did.",
+        "Error to the human is to the person's motion on a body with the robot's bones, which is the same for all "
+        "methods: a method that asks for less does not win by it. Of a performance it is that of what the robot did.",
         "Motions that no expert performs within 0.5 m are not trained on, in any row.",
     ),
 )  # fmt: skip

@@ -10,6 +10,7 @@ from phuma.formats.robot_motion_file import load_robot_motion
 from phuma.formats.rollout_file import load_rollout
 from phuma.pipelines.scene_building import rollout_motion
 from phuma.robots import cached_robot
+from phuma.studies.frame.policies import shown_name
 from phuma.studies.frame.runner import SHOWN, Results
 from phuma.viewer.film import film
 
@@ -45,7 +46,7 @@ def shots_of(results: Results, root: Path) -> Iterator[tuple[Shown, Shot]]:
         files = {**results.files, "seen": {m["name"]: m["file"] for m in result.motions}}
         for test in results.study.tests:
             for outcome in OUTCOMES:
-                rollout = root / SHOWN / f"{key}_{test}_{outcome}.npz"
+                rollout = root / SHOWN / f"{shown_name(key, test)}_{outcome}.npz"
                 if not rollout.exists():
                     continue
                 name = load_rollout(rollout).motion

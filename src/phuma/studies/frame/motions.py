@@ -126,7 +126,7 @@ def perform(item: Perform) -> Line:
 
 
 def human_error(performance: Rollout, motion: RobotMotion, robot: Robot) -> float | None:
-    """Return how far [cm] the robot's joints were from those of the person whom the motion follows, as far as it went."""
+    """Return how far [cm] the robot's joints were from those of the person whom the motion follows."""
     did = performance.reordered(motion.joint_names).resampled(motion.fps)
     reached = min(len(did), len(motion))
     if reached < 2 or motion.human_joints is None:

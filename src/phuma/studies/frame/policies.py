@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -70,8 +71,8 @@ class Training:
 
 
 def train(item: Training) -> Line:
-    """Return what came of a training: its CPU seconds and steps, and the shares of successful rollouts of each motion, by
-    set and evaluation. What cannot be learned is a line with the reason."""
+    """Return what came of a training: CPU seconds, steps, and shares of successful rollouts of each motion, by set.
+    What cannot be learned is a line with the reason."""
     import torch
 
     torch.set_num_threads(1)
@@ -172,7 +173,7 @@ def judge_set(policy: Policy, library: MotionLibrary, item: Training, name: str,
     evaluation."""
     rollouts = list(try_in(World(physics_dt=JUDGED_AT), policy, library, EPISODES))
     if last and item.shown is not None:
-        keep_shown(rollouts, library, Path(item.shown), f"{item.key}_{name}")
+        keep_shown(rollouts, library, Path(item.shown), shown_name(item.key, name))
     return shares_of(rollouts, library, policy)
 
 
@@ -198,6 +199,11 @@ def shares_of(rollouts: list[Rollout], library: MotionLibrary, policy: Policy) -
             own |= {name.replace("within", "pelvis"): float(near[name]) for name in WITHIN}
         out.setdefault(rollout.motion, []).append(own)
     return {motion: {n: sum(o[n] for o in own) / len(own) for n in own[0]} for motion, own in out.items()}
+
+
+def shown_name(key: str, test: str) -> str:
+    """Return the beginning of the names of files that show a training on a set."""
+    return f"{key}_{re.sub(r'[^a-z]+', '_', test)}"
 
 
 def keep_shown(rollouts: list[Rollout], library: MotionLibrary, folder: Path, name: str) -> None:

@@ -77,8 +77,8 @@ def facts(results: Results) -> list[str]:
     most = max((len(row.pieces) for row in results.rows), default=0)
     out = [
         f"{count_of(most, 'clip')} of {count_of(len(train), 'recording')} to learn from at most, "
-        f"{count_of(len(tests), 'clip')} of {count_of(len({p.recording for p in tests}), 'other recording')} to be judged "
-        "on, the same for all rows and put on the robot by the default method",
+        f"{count_of(len(tests), 'clip')} of {count_of(len({p.recording for p in tests}), 'other recording')} to be "
+        "judged on, the same for all rows and put on the robot by the default method",
     ]
     if not plan.seeds:
         return [*out, "no policies: the budget is too small for them, so that only motions were measured"]
@@ -102,9 +102,9 @@ def limits(results: Results, table: Table) -> list[str]:
     most, tests = max((len(row.pieces) for row in results.rows), default=0), len(results.tests.get(CLEAN, ()))
     if most < ENOUGH_CLIPS or tests < ENOUGH_TESTS:
         out.append(
-            f"This is a small study: with fewer than {ENOUGH_CLIPS} clips to learn from and {ENOUGH_TESTS} to be judged "
-            "on it shows large differences on motions like these, and no others. That two rows cannot be told apart does "
-            "not say that they are equal."
+            f"This is a small study: with fewer than {ENOUGH_CLIPS} clips to learn from and {ENOUGH_TESTS} to be "
+            "judged on it shows large differences on motions like these, and no others. That two rows cannot be told "
+            "apart does not say that they are equal."
         )
     if results.plan.seeds:
         out.append(
@@ -113,8 +113,8 @@ def limits(results: Results, table: Table) -> list[str]:
         )
     if len(table.labels) > 2:
         out.append(
-            "Every pair is compared by itself, at 95 %: of twenty pairs without a difference one is expected to be told "
-            "apart by chance."
+            "Every pair is compared by itself, at 95 %: of twenty pairs without a difference one is expected to be "
+            "told apart by chance."
         )
     return out
 
@@ -124,7 +124,8 @@ def commands(results: Results, data: Sequence[str], budget: float, out: Path) ->
     named = " ".join(map(shlex.quote, data))
     robot = shlex.quote(results.robot)
     lines = [
-        f"phuma study {results.study.name} --data {named} --robot {robot} --budget {budget:g} --out {shlex.quote(str(out))}"
+        f"phuma study {results.study.name} --data {named} --robot {robot} --budget {budget:g} "
+        f"--out {shlex.quote(str(out))}"
     ]
     for result in results.rows:
         lines += [

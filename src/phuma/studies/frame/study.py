@@ -66,6 +66,19 @@ class Pool(Protocol):
         ...
 
 
+FILMS = View(VIDEO)
+
+
+def clean(pool: Pool) -> list[Piece]:
+    """Return all clips as they were captured."""
+    return pool.pieces(View())
+
+
+def filmed(pool: Pool) -> list[Piece]:
+    """Return the same recordings as a video model would give them: what our curation keeps of them."""
+    return pool.pieces(FILMS)
+
+
 @dataclass(frozen=True)
 class Tracker:
     """What learns: a recipe, what it begins from, and what is not as in its preset."""
@@ -117,6 +130,19 @@ class Mean:
     head: str = "training set"
     experts: bool = False
     """Whether the motion has to be performed for it"""
+    share: bool = False
+    """Whether it is a percentage of clips"""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """The value of a metric of the robot's motion, from a motion's line."""
+
+    name: str
+
+    def __call__(self, line: Mapping[str, Any]) -> float | None:
+        value: float | None = line["metrics"][self.name]
+        return value
 
 
 @dataclass(frozen=True)
@@ -163,7 +189,7 @@ def successes(test: str, share: str = CLOSE) -> tuple[Success, ...]:
 
 
 COSTS = (Cost("CPU s", lambda line: line["seconds"]), Cost("steps, thousands", lambda line: line["steps"] / 1000))
-CERTIFIED = Mean("certified, %", lambda m: 100.0 * m["certified"], experts=True)
+CERTIFIED = Mean("certified, %", lambda m: 100.0 * m["certified"], experts=True, share=True)
 CLIPS = Amount("clips", lambda m: 1, digits=0)
 MINUTES = Amount("minutes", lambda m: m["seconds"] / 60)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from phuma.evaluation.resampled import Interval, Sample, compare, estimate
+from phuma.evaluation.resampled import Interval, Sample, compare, estimate, estimate_share
 from phuma.studies.frame.runner import Results, RowResult, group_of
 from phuma.studies.frame.study import SEEN, Amount, Column, Cost, Mean, Success
 
@@ -94,7 +94,8 @@ def cell_of(results: Results, row: RowResult, column: Column) -> Cell:
     sample = sample_of(results, row, column, seeds)
     if sample is None or np.isnan(sample.value):
         return Cell(None)
-    return Cell(*estimate(sample), column.digits)
+    share = isinstance(column, Success) or column.share
+    return Cell(*(estimate_share if share else estimate)(sample), column.digits)
 
 
 def sample_of(results: Results, row: RowResult, column: Mean | Success, seeds: Sequence[int]) -> Sample | None:
@@ -157,31 +158,33 @@ def comparisons(results: Results, column: Column) -> list[Comparison]:
 
 
 def verdicts(table: Table) -> list[str]:
-    """Return a sentence for each deciding column and row: whom it is better and worse than, and whom it cannot be told
-    apart from."""
+    """Return a sentence for each deciding column and row: whom it is better than, worse than and not told apart
+    from."""
+    better = {f"{c.head}: {c.label}": getattr(c, "better", "high") for c in table.columns}
     out = []
     for column in dict.fromkeys(c.column for c in table.comparisons):
-        better = next(
-            (c.better for c in table.columns if f"{c.head}: {c.label}" == column and hasattr(c, "better")), "high"
-        )
         for label in table.labels:
-            above, below, same = list[str](), list[str](), list[str]()
+            found: dict[str, list[str]] = {"better than": [], "worse than": [], "cannot be told apart from": []}
             for c in table.comparisons:
-                if c.column != column or label not in (c.one, c.other):
-                    continue
-                gap = c.difference.value if c.one == label else -c.difference.value
-                gap = gap if better == "high" else -gap
-                other = c.other if c.one == label else c.one
-                (same if not c.difference.tells else above if gap > 0 else below).append(other)
-            parts = [f"{word} {', '.join(names)}" for word, names in (
-                ("better than", above), ("worse than", below), ("cannot be told apart from", same)) if names]  # fmt: skip
+                if c.column == column and label in (c.one, c.other):
+                    gap = c.difference.value if c.one == label else -c.difference.value
+                    ahead = gap > 0 if better[column] == "high" else gap < 0
+                    word = "better than" if ahead else "worse than"
+                    other = c.other if c.one == label else c.one
+                    found[word if c.difference.tells else "cannot be told apart from"].append(other)
+            others = sum(map(len, found.values()))
+            parts = [
+                f"{word} {'any other' if len(names) == others > 1 else ', '.join(names)}"
+                for word, names in found.items()
+                if names
+            ]
             if parts:
                 out.append(f"{column}: {label}: {'; '.join(parts)}")
     return out
 
 
 def resolution(table: Table) -> dict[str, float]:
-    """Return for each deciding column the half width of the interval of a difference, in the median over all pairs whose
+    """Return for each deciding column half the width of the interval of a difference, the median over pairs whose
     values differ: smaller differences than that are mostly not seen."""
     widths: dict[str, list[float]] = {}
     for c in table.comparisons:

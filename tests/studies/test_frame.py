@@ -80,9 +80,9 @@ def sources(count: int = 12) -> list[Source]:
     return [Source(f"/r/{n}.bvh", f"r/{n}", hashlib.sha256(bytes([n])).hexdigest()) for n in range(count)]
 
 
-def run(name: str, out: Path, jobs: Jobs, plan: Plan = PLAN):
+def run(name: str, out: Path, jobs: Jobs, plan: Plan = PLAN, recordings: int = 12):
     study = study_named(name)
-    return StudyRun(study, split(sources()), "g1", plan, StudyFolder(out), jobs, lambda *_: None).do()
+    return StudyRun(study, split(sources(recordings)), "g1", plan, StudyFolder(out), jobs, lambda *_: None).do()
 
 
 @pytest.mark.parametrize("name", study_names())
@@ -147,15 +147,15 @@ def test_budgets_and_tests_are_equal(tmp_path):
 def test_rows_of_the_same_data_cannot_be_told_apart(tmp_path):
     """All made-up clips pass every filter: the paper's rows are one training set, are trained once, and it is said."""
     jobs = Jobs()
-    results = run("curation", tmp_path, jobs)
+    results = run("curation", tmp_path, jobs, replace(PLAN, tests=8), 24)
     paper = [row for row in results.rows if row.row.label not in ("ours", "ours with mending")]
     assert len({tuple(row.keys.values()) for row in paper}) == 1
     table = table_of(results)
     said = next(v for v in verdicts(table) if v.startswith("held out, SR@0.15: total: none:"))
-    assert "cannot be told apart from jerk only" in said
+    assert "cannot be told apart from" in said
     same = [c for c in table.comparisons if {c.one, c.other} == {"none", "jerk only"}]
     assert len(same) == 3
-    assert all(c.difference.value == 0 and not c.difference.tells for c in same)
+    assert all(c.difference == (0.0, 0.0, 0.0) for c in same)
 
 
 @pytest.mark.parametrize("killed_after", [1, 20, 60, 80])

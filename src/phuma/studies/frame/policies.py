@@ -29,6 +29,7 @@ from phuma.pipelines.experts import only_performed
 from phuma.robots import Robot, cached_robot
 from phuma.robots.whole import role_bodies, whole_robot
 from phuma.sim.feedback import Strand
+from phuma.sim.world_simulation import why_not
 from phuma.sim.worlds import WORLDS, World
 from phuma.studies.frame.folder import key_of
 from phuma.studies.frame.plan import EVALUATIONS
@@ -178,9 +179,13 @@ def judge_set(policy: Policy, library: MotionLibrary, item: Training, name: str,
 
 
 def in_worlds(policy: Policy, tests: Mapping[str, MotionLibrary], worlds: tuple[str, ...]) -> Line:
-    """Return the same by the names of worlds, of the first set."""
+    """Return the same by the names of worlds that this machine can simulate, of the first set."""
     library = next(iter(tests.values()))
-    return {name: shares_of(list(try_in(WORLDS[name], policy, library, EPISODES)), library, policy) for name in worlds}
+    return {
+        name: shares_of(list(try_in(WORLDS[name], policy, library, EPISODES)), library, policy)
+        for name in worlds
+        if why_not(WORLDS[name]) is None
+    }
 
 
 def shares_of(rollouts: list[Rollout], library: MotionLibrary, policy: Policy) -> dict[str, dict[str, float]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from phuma.errors import ConfigError
 from phuma.studies.frame.study import Mean, Study
@@ -12,7 +12,7 @@ FEWEST, MOST = 4, 64
 """Clips to learn from, at least and at most"""
 TEST_SHARE = 0.5
 """Clips to be judged on, as a share of those to learn from"""
-EXPERT, RETARGETED, CURATED = 12.0, 1.0, 1.5
+EXPERT, RETARGETED, CURATED = 15.0, 1.0, 1.5
 """CPU seconds, about, of performing a clip, of putting it on the robot, and of curating a recording"""
 FIXED, EACH = 20.0, 8.0
 """CPU seconds of training a policy: for itself, and for each clip that it learns from"""
@@ -41,16 +41,18 @@ class Plan:
 def plan_of(study: Study, minutes: float) -> Plan:
     """Return the largest plan that costs at most so many CPU minutes, of all processes together.
 
-    Three seeds come first, then clips, for which policies get more time. Where not even the fewest clips can be learned
-    from, motions are measured alone, if the study has anything to say of them.
+    Three seeds come first, then clips, for which policies get more time; what is left is time to learn.
+    Where not even the fewest clips can be learned from, motions are measured alone, if the study
+    has anything to say of them.
     """
     for seeds in (SEEDS, 0):
         if seeds == 0 and not any(isinstance(column, Mean) for column in study.columns):
             continue
         for clips in range(MOST, FEWEST - 1, -1):
             plan = Plan(clips, max(2, round(TEST_SHARE * clips)), seeds, FIXED + EACH * clips)
-            if cost_of(study, plan) <= 60 * minutes:
-                return plan
+            if (spare := 60 * minutes - cost_of(study, plan)) >= 0:
+                more = spare / (seeds * len(study.rows)) if seeds and clips == MOST else 0.0
+                return replace(plan, seconds=round(plan.seconds + more, 1))
     least = Plan(FEWEST, 2, SEEDS, FIXED + EACH * FEWEST)
     raise ConfigError(
         f"--budget {minutes:g} is too small: the least study of {study.name} takes about "

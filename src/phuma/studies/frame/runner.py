@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -155,11 +156,15 @@ class StudyRun:
         return str(self.folder.path(MOTIONS, line["motion"]))
 
     def _perform(self) -> None:
-        wanted = [
-            (line, Perform(line["file"], self.robot, str(self.folder.path(EXPERTS, line["motion"]))))
+        """Perform the first clip of every row, then the second: so a part of the work compares all rows."""
+        rows = [
+            result.motions
             for result in self.results.rows
             if self.study.performs or (self.plan.seeds and result.row.tracker.taught)
-            for line in result.motions
+        ]
+        lines = [line for several in zip_longest(*rows) for line in several if line is not None]
+        wanted = [
+            (line, Perform(line["file"], self.robot, str(self.folder.path(EXPERTS, line["motion"])))) for line in lines
         ]
         found = self._done("experts", EXPERTS, perform, [item for _, item in wanted])
         for line, item in wanted:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from phuma import __version__
 from phuma.cli.main import main
 from phuma.studies.frame.folder import StudyFolder
 
@@ -65,12 +66,18 @@ def test_wrong_use_is_answered(words, said, recordings, tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("other", "said"),
-    [({"study": "curation"}, "a study of study"), ({"data": "x"}, "data 'x'"), ({"robot": "h1_2"}, "robot")],
+    [
+        ({"study": "curation"}, "a study of study"),
+        ({"data": "x"}, "data 'x'"),
+        ({"robot": "h1_2"}, "robot"),
+        ({"version": "0.0.1"}, "version"),
+    ],
 )
 def test_one_folder_holds_one_study_of_one_data(other, said, recordings, tmp_path, capsys):
     from phuma.studies.frame.data import find_sources, split
 
     about = {"study": "retargeting", "robot": "g1", "data": split(find_sources([recordings])).digest}
+    about["version"] = __version__
     StudyFolder(tmp_path / "out").begin(about | other)
     code, text = answer(capsys, "retargeting", "--data", recordings, "--out", tmp_path / "out", "--jobs", 1)
     assert code == 2

@@ -13,7 +13,7 @@ from phuma.errors import ConfigError, PhumaError
 from phuma.io.atomic import write_atomic
 
 ABOUT, RESULTS = "study.json", "results.jsonl"
-SAME = ("study", "robot", "data")
+SAME = ("study", "robot", "data", "version")
 """What may not change between two runs in one folder"""
 
 
@@ -53,16 +53,17 @@ class StudyFolder:
         return self.root / kind / f"{key}.npz"
 
     def begin(self, about: Mapping[str, Any]) -> None:
-        """Claim the folder for a study; one of another study, robot or data is an error, a larger budget is not."""
+        """Claim the folder for a study; one of another study, robot, data or version of this program is an
+        error, a larger budget is not."""
         path = self.root / ABOUT
         if path.exists():
             try:
                 before = json.loads(path.read_text())
             except ValueError:
                 raise PhumaError(f"{path} is damaged; choose another --out") from None
-            other = [f"{name} {before.get(name)!r}" for name in SAME if before.get(name) != about[name]]
+            other = [f"{name} {before.get(name)!r}" for name in SAME if before.get(name) != about.get(name)]
             if other:
-                now = ", ".join(f"{name} {about[name]!r}" for name in SAME if before.get(name) != about[name])
+                now = ", ".join(f"{name} {about.get(name)!r}" for name in SAME if before.get(name) != about.get(name))
                 raise ConfigError(
                     f"{self.root} holds a study of {', '.join(other)}, not of {now}; choose another --out for this one"
                 )

@@ -36,20 +36,22 @@ class Plan:
     """Trainings of each row; none where only motions are measured"""
     seconds: float
     """CPU seconds of each training, that of experts aside"""
+    performed: bool = True
+    """Whether experts perform what is learned from"""
 
 
 def plan_of(study: Study, minutes: float) -> Plan:
     """Return the largest plan that costs at most so many CPU minutes, of all processes together.
 
-    Three seeds come first, then clips, for which policies get more time; what is left is time to learn.
-    Where not even the fewest clips can be learned from, motions are measured alone, if the study
-    has anything to say of them.
+    Three seeds come first, then clips, for which policies get more time; what is left is time to learn. Where not even
+    the fewest clips can be learned from, motions are performed and measured alone, and where not even that, measured,
+    if the study has anything to say of them.
     """
-    for seeds in (SEEDS, 0):
-        if seeds == 0 and not any(isinstance(column, Mean) for column in study.columns):
-            continue
+    means = [column for column in study.columns if isinstance(column, Mean)]
+    tiers = [(SEEDS, True)] + [(0, True)] * study.performs + [(0, False)] * any(not column.experts for column in means)
+    for seeds, performed in tiers:
         for clips in range(MOST, FEWEST - 1, -1):
-            plan = Plan(clips, max(2, round(TEST_SHARE * clips)), seeds, FIXED + EACH * clips)
+            plan = Plan(clips, max(2, round(TEST_SHARE * clips)), seeds, FIXED + EACH * clips, performed)
             if (spare := 60 * minutes - cost_of(study, plan)) >= 0:
                 more = spare / (seeds * len(study.rows)) if seeds and clips == MOST else 0.0
                 return replace(plan, seconds=round(plan.seconds + more, 1))
@@ -64,8 +66,8 @@ def cost_of(study: Study, plan: Plan) -> float:
     """Return the CPU seconds that a plan takes, about."""
     ways = len({row.method for row in study.rows}) * len(study.views)
     views = len(study.views) + 1  # as many recordings are held out as half of them, and seen twice
-    performed = study.performs or any(row.tracker.taught for row in study.rows) * plan.seeds
-    motions = plan.clips * ways * (RETARGETED + (EXPERT if performed else 0.0)) + CURATED * views * plan.clips
+    motion = RETARGETED + EXPERT * plan.performed
+    motions = plan.clips * ways * motion + CURATED * views * plan.clips
     judged = JUDGED * plan.tests * (EVALUATIONS * len(study.tests) + len(study.worlds))
     films = FILMS * len(study.rows) * bool(plan.seeds)
     return motions + len(study.rows) * plan.seeds * (plan.seconds + judged) + films

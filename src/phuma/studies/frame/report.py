@@ -16,7 +16,7 @@ from phuma.studies.frame.films import Shown
 from phuma.studies.frame.plan import EVALUATIONS
 from phuma.studies.frame.policies import EPISODES
 from phuma.studies.frame.runner import Results, RowResult
-from phuma.studies.frame.study import CLEAN, Tracker
+from phuma.studies.frame.study import CLEAN, MOCAP, Tracker
 from phuma.studies.frame.table import Table, resolution, table_of, verdicts
 from phuma.viewer.study_page import Clip, StudyPage, study_page
 
@@ -81,7 +81,8 @@ def facts(results: Results) -> list[str]:
         "judged on, the same for all rows and put on the robot by the default method",
     ]
     if not plan.seeds:
-        return [*out, "no policies: the budget is too small for them, so that only motions were measured"]
+        what = "policies" if plan.performed else "policies, no performances under physics"
+        return [*out, f"no {what}: the budget is too small for them, so that only motions were measured"]
     done = sum(len(row.trainings) for row in results.rows)
     return [
         *out,
@@ -141,7 +142,14 @@ def _by_hand(result: RowResult, data: str, robot: str, seconds: float, seeds: in
     view = result.pieces[0].view if result.pieces else None
     mend = "" if view is None or view.mend is None else " --mend" if view.mend else " --no-mend"
     preset = "" if view is None else f" --preset {view.preset}{mend}"
-    lines = [f"phuma build {data} --robot {robot}{preset} --method {row.method} --out row", "phuma certify row --gains"]
+    made = (
+        [] if view is None or view.source == MOCAP else [f"# recordings {view.source}: phuma.synth.video_like.as_video"]
+    )
+    lines = [
+        *made,
+        f"phuma build {data} --robot {robot}{preset} --method {row.method} --out row",
+        "phuma certify row --gains",
+    ]
     if seeds:
         lines.append(f"phuma train row --out policy {_options(row.tracker)} --minutes {seconds / 60:.2g} --seed 0")
         lines.append("phuma evaluate policy row")

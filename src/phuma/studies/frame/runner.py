@@ -140,17 +140,19 @@ class StudyRun:
         """Put every clip on the robot, and let experts perform what is learned from."""
         results, folder = self.results, str(self.folder.root / MOTIONS)
         asked = [(r.row.method, piece) for r in results.rows for piece in r.pieces]
-        asked += [(DEFAULT_METHOD, piece) for pieces in results.tests.values() for piece in pieces]
+        tests = results.tests if self.plan.seeds else {}
+        asked += [(DEFAULT_METHOD, piece) for pieces in tests.values() for piece in pieces]
         items = {(method, p.file): Put(p.file, method, self.robot, folder) for method, p in asked}
         put_lines = self._done("motions", MOTIONS, put, list(items.values()))
         for result in results.rows:
             for piece in result.pieces:
                 if (line := put_lines.get(items[result.row.method, piece.file].key)) is not None:
                     result.motions.append({"piece": piece, "name": piece.name, "file": self._file(line), **line})
-        for name, pieces in results.tests.items():
+        for name, pieces in tests.items():
             found = [(p, put_lines.get(items[DEFAULT_METHOD, p.file].key)) for p in pieces]
             results.files[name] = {p.name: self._file(line) for p, line in found if line is not None}
-        self._perform()
+        if self.plan.performed:
+            self._perform()
 
     def _file(self, line: Mapping[str, Any]) -> str:
         return str(self.folder.path(MOTIONS, line["motion"]))

@@ -30,6 +30,10 @@ METHODS = {
 }
 
 
+ERROR = Mean("error, cm", Metric("position_error_cm"), "low", 2, "reference to the human")
+TORQUE = Mean("over the torque, % of frames", Metric("torque_over"), "low", head="reference")
+PERFORMED = Mean("performed: error to the human, cm", lambda m: m["human_cm"], "low", 2, experts=True)
+
 STUDY = Study(
     name="retargeting",
     question="Does a motion that is put on the robot with more physics make better training data?",
@@ -39,14 +43,14 @@ STUDY = Study(
         CLIPS,
         *(Mean(ROBOT_METRICS[name].label, Metric(name), head="reference, % of frames")
           for name in FIVE),
-        Mean("error, cm", Metric("position_error_cm"), "low", 2, "reference to the human"),
-        Mean("over the torque, % of frames", Metric("torque_over"), "low", head="reference"),
+        ERROR,
+        TORQUE,
         CERTIFIED,
-        Mean("performed: error to the human, cm", lambda m: m["human_cm"], "low", 2, experts=True),
+        PERFORMED,
         Mean("at a torque limit, %", lambda m: m["torque_share"], "low", 2, experts=True),
         *successes(CLEAN), *successes(FILMED), Success(CLEAN, LOOSE), Success(FILMED, LOOSE), *COSTS,
     ),
-    deciding=(CERTIFIED, Success(CLEAN), Success(FILMED)),
+    deciding=(ERROR, TORQUE, CERTIFIED, PERFORMED, Success(CLEAN), Success(FILMED)),
     notes=(
         "Error to the human is to the person's motion on a body with the robot's bones, which is the same for all "
         "methods: a method that asks for less does not win by it. Of a performance it is that of what the robot did.",

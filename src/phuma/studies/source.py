@@ -31,6 +31,8 @@ def both(pool: Pool) -> list[Piece]:
     return [*clean(pool), *filmed(pool)]
 
 
+RESIDUAL = Mean("root residual, body weights", Metric("residual_contact"), "low", 4, "reference")
+
 STUDY = Study(
     name="source",
     question="Is what a video model gives as good a source as motion capture?",
@@ -40,10 +42,10 @@ STUDY = Study(
     columns=(
         CLIPS, MINUTES,
         *(Mean(ROBOT_METRICS[name].label, Metric(name), head="reference, % of frames") for name in FIVE),
-        Mean("root residual, body weights", Metric("residual_contact"), "low", 4, "reference"),
+        RESIDUAL,
         CERTIFIED, *successes(CLEAN), *successes(FILMED), Success(CLEAN, LOOSE), Success(FILMED, LOOSE), *COSTS,
     ),
-    deciding=(CERTIFIED, Success(CLEAN), Success(FILMED)),
+    deciding=(RESIDUAL, CERTIFIED, Success(CLEAN), Success(FILMED)),
     views=(View(), FILMS),
     notes=("Both sources are of the same recordings; of the video-like ones, curation keeps fewer clips.",),
 )  # fmt: skip

@@ -45,7 +45,8 @@ class StudyPage:
     """Head and label of each column; neighbours with the same head stand under one"""
     rows: Sequence[tuple[str, Sequence[str]]]
     """Label and cells of each row; what follows the first space of a cell is its interval"""
-    verdicts: Sequence[str]
+    verdicts: Sequence[tuple[str, str, str]]
+    """Column, row, and whom the row can be told apart from by it"""
     limits: Sequence[str]
     """What the study can and cannot tell"""
     notes: Sequence[str]
@@ -70,7 +71,7 @@ def study_page(page: StudyPage) -> str:
         h("h2", "Results"),
         h("p", "Below each value is its 95 % interval, by a bootstrap over recordings and, of policies, seeds."),
         h("div", _table(page), class_="scroll"),
-        _section("Which rows can be told apart", page.verdicts),
+        _verdicts(page.verdicts),
         _section("What this study can and cannot tell", page.limits),
         _section("Notes", page.notes),
         *_films(page.films),
@@ -91,6 +92,16 @@ def _list(texts: Sequence[str]) -> Html | None:
 
 def _section(title: str, texts: Sequence[str]) -> list[Html | None]:
     return [h("h2", title), _list(texts)] if texts else []
+
+
+def _verdicts(verdicts: Sequence[tuple[str, str, str]]) -> list[Html]:
+    if not verdicts:
+        return []
+    out = [h("h2", "Which rows can be told apart")]
+    for column in dict.fromkeys(column for column, _, _ in verdicts):
+        rows = [h("tr", h("td", row), h("td", text)) for own, row, text in verdicts if own == column]
+        out += [h("h3", column), h("table", rows)]
+    return out
 
 
 def _table(page: StudyPage) -> Html:

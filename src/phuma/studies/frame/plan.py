@@ -8,10 +8,10 @@ from phuma.errors import ConfigError
 from phuma.studies.frame.study import Mean, Study
 
 SEEDS = 3
-FEWEST, MOST = 4, 64
-"""Clips to learn from, at least and at most"""
+FEWEST, MOST = 6, 64
+"""Clips to learn from, at least and at most; of fewer recordings than six, no two rows can be told apart"""
 TEST_SHARE = 0.5
-"""Clips to be judged on, as a share of those to learn from"""
+"""Clips to be judged on, as a share of those to learn from; FEWEST at least"""
 EXPERT, RETARGETED, CURATED = 15.0, 1.0, 1.5
 """CPU seconds, about, of performing a clip, of putting it on the robot, and of curating a recording"""
 FIXED, EACH = 20.0, 8.0
@@ -51,15 +51,19 @@ def plan_of(study: Study, minutes: float) -> Plan:
     tiers = [(SEEDS, True)] + [(0, True)] * study.performs + [(0, False)] * any(not column.experts for column in means)
     for seeds, performed in tiers:
         for clips in range(MOST, FEWEST - 1, -1):
-            plan = Plan(clips, max(2, round(TEST_SHARE * clips)), seeds, FIXED + EACH * clips, performed)
+            plan = _plan(clips, seeds, performed)
             if (spare := 60 * minutes - cost_of(study, plan)) >= 0:
                 more = spare / (seeds * len(study.rows)) if seeds and clips == MOST else 0.0
                 return replace(plan, seconds=round(plan.seconds + more, 1))
-    least = Plan(FEWEST, 2, SEEDS, FIXED + EACH * FEWEST)
+    least = _plan(FEWEST, *tiers[-1])
     raise ConfigError(
         f"--budget {minutes:g} is too small: the least study of {study.name} takes about "
         f"{cost_of(study, least) / 60:.0f} CPU minutes"
     )
+
+
+def _plan(clips: int, seeds: int, performed: bool) -> Plan:
+    return Plan(clips, max(FEWEST, round(TEST_SHARE * clips)), seeds, FIXED + EACH * clips, performed)
 
 
 def cost_of(study: Study, plan: Plan) -> float:

@@ -75,17 +75,15 @@ def facts(results: Results) -> list[str]:
     plan, tests = results.plan, next(iter(results.tests.values()), [])
     train = {piece.recording for row in results.rows for piece in row.pieces}
     most = max((len(row.pieces) for row in results.rows), default=0)
-    out = [
-        f"{count_of(most, 'clip')} of {count_of(len(train), 'recording')} to learn from at most, "
-        f"{count_of(len(tests), 'clip')} of {count_of(len({p.recording for p in tests}), 'other recording')} to be "
-        "judged on, the same for all rows and put on the robot by the default method",
-    ]
+    learned = f"{count_of(most, 'clip')} of {count_of(len(train), 'recording')} to learn from at most"
     if not plan.seeds:
         what = "policies" if plan.performed else "policies, no performances under physics"
-        return [*out, f"no {what}: the budget is too small for them, so that only motions were measured"]
+        return [learned, f"no {what}: the budget is too small for them, so that only motions were measured"]
     done = sum(len(row.trainings) for row in results.rows)
+    others = count_of(len({piece.recording for piece in tests}), "other recording")
     return [
-        *out,
+        f"{learned}, {count_of(len(tests), 'clip')} of {others} to be judged on, the same for all rows and put on the "
+        "robot by the default method",
         f"{count_of(plan.seeds, 'seed')} a row, {plan.seconds:.0f} CPU s of training a policy in every row"
         f"; {done} of {plan.seeds * len(results.rows)} policies are trained",
         f"success over the last {EVALUATIONS} evaluations of a training, {EPISODES} rollouts of a motion in each, "
@@ -96,7 +94,7 @@ def facts(results: Results) -> list[str]:
 def limits(results: Results, table: Table) -> list[str]:
     """Return what the study can and cannot tell, from its own numbers."""
     out = [
-        f"{name}: differences below about {width:.0f} cannot be seen (half the interval of a difference, median over "
+        f"{name}: differences below about {width:.2g} cannot be seen (half the interval of a difference, median over "
         "all pairs of rows)"
         for name, width in resolution(table).items()
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,14 +42,6 @@ class Comparison:
     one: str
     other: str
     difference: Interval
-
-    def __str__(self) -> str:
-        gap = self.difference
-        between = "" if gap.low is None else f" [{gap.low:+.1f}, {gap.high:+.1f}]"
-        told = f"differ by {gap.value:+.1f}{between}" if gap.tells else (
-            f"cannot be told apart ({gap.value:+.1f}{between})"
-        )  # fmt: skip
-        return f"{self.one} and {self.other} {told}"
 
 
 @dataclass(frozen=True)
@@ -157,9 +149,19 @@ def comparisons(results: Results, column: Column) -> list[Comparison]:
     return out
 
 
-def verdicts(table: Table) -> list[str]:
-    """Return a sentence for each deciding column and row: whom it is better than, worse than and not told apart
-    from."""
+class Verdict(NamedTuple):
+    """What a column says of a row beside all others."""
+
+    column: str
+    row: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.column}: {self.row}: {self.text}"
+
+
+def verdicts(table: Table) -> list[Verdict]:
+    """Return for each deciding column and row whom it is better than, worse than and not told apart from."""
     better = {f"{c.head}: {c.label}": getattr(c, "better", "high") for c in table.columns}
     out = []
     for column in dict.fromkeys(c.column for c in table.comparisons):
@@ -179,7 +181,7 @@ def verdicts(table: Table) -> list[str]:
                 if names
             ]
             if parts:
-                out.append(f"{column}: {label}: {'; '.join(parts)}")
+                out.append(Verdict(column, label, "; ".join(parts)))
     return out
 
 

@@ -3,7 +3,7 @@
     python benchmarks/studies.py NAME MINUTES [ROBOT]
 
 PHUMA_CMU names the folder of the recordings, PHUMA_STUDIES the one of the studies, by default below the system's folder
-for temporary files; a study goes on where it was. Writes docs/tables/study_NAME_ROBOT.md.
+for temporary files; a study goes on where it was. Writes docs/tables/study_*.md.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -129,6 +130,14 @@ def test_an_expert_is_asked_once(tmp_path):
     assert len(keys) == len(set(keys))
     assert len(jobs.of("perform")) == PLAN.clips
     assert len(jobs.of("train")) == 6 * 3
+
+
+def test_jobs_travel_to_other_processes(tmp_path):
+    """By pickle, and have the same names there."""
+    jobs = Jobs()
+    run("path", tmp_path, jobs, replace(PLAN, clips=2, tests=1, seeds=1))
+    assert {name for name, _ in jobs.items} == {"cut", "put", "perform", "train"}
+    assert all(pickle.loads(pickle.dumps(item)).key == item.key for _, item in jobs.items)
 
 
 def test_budgets_and_tests_are_equal(tmp_path):

@@ -79,7 +79,7 @@ def _draws(sample: Sample) -> tuple[Array, Array]:
 
 def _means(sample: Sample, seeds: Array, recordings: Array) -> Array:
     """Return (B,) means of resamples: sum_sr u_s w_r total_sr / sum_sr u_s w_r count_sr; NaN of nothing."""
-    total, count = (np.einsum("bs,sr,br->b", seeds, x, recordings) for x in (sample.total, sample.count))
+    total, count = ((seeds @ x * recordings).sum(axis=1) for x in (sample.total, sample.count))
     return np.divide(total, count, out=np.full(len(total), np.nan), where=count > 0)
 
 

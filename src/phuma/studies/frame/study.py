@@ -54,7 +54,7 @@ class Piece:
     @property
     def name(self) -> str:
         """Return the name of the motion in libraries and results."""
-        return f"{self.recording}:{self.number}{'' if self.view.source == MOCAP else ' video-like'}"
+        return f"{self.recording}:{self.number}{'' if self.view.source == MOCAP else f' ({self.view.source})'}"
 
 
 class Pool(Protocol):

@@ -29,6 +29,7 @@ COMMANDS = {
     "query": "query a dataset's manifest by SQL",
     "select": "make a new dataset of a part of one: by query, category, metric, source, or a sample",
     "train": "train a policy that makes a robot track a dataset's clips under physics",
+    "study": "ask a question of your own data by policies: methods, filters, sources, trackers in one table",
     "evaluate": "measure how well a policy tracks a dataset's clips: success, errors, the worst clips",
     "play": "watch a policy track a dataset's clips in the browser, or film it",
     "follow": "let a masked policy walk a path that nobody recorded",

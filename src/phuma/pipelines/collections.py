@@ -87,13 +87,13 @@ class DatasetCollection:
 
 
 class FileCollection:
-    """Provide clips, recordings and robot motions from files."""
+    """Provide clips, recordings and robot motions, from files or as they are."""
 
     opening = "reading"
 
     def __init__(
         self,
-        paths: Sequence[Path],
+        sources: Sequence[Path | Piece],
         robots: Sequence[Robot],
         read_cfg: ReadCfg,
         curate_cfg: CurateCfg | None = None,
@@ -101,7 +101,11 @@ class FileCollection:
     ) -> None:
         from phuma.pipelines.scene_building import pieces_of
 
-        pieces = [piece for path in paths for piece in pieces_of(path, read_cfg, curate_cfg, robots)]
+        pieces = [
+            piece
+            for source in sources
+            for piece in (pieces_of(source, read_cfg, curate_cfg, robots) if isinstance(source, Path) else [source])
+        ]
         self._pieces = {f"{k}": piece for k, piece in enumerate(pieces)}
         self._robots = {robot.name: robot for robot in robots}
         self._certify, self.comparing = certify, PERFORMING if certify else RETARGETING

@@ -12,6 +12,7 @@ import numpy as np
 from phuma.contacts.performed import performed_motion
 from phuma.core.clip import Clip, Measure
 from phuma.core.foot_contacts import in_contact
+from phuma.core.human_motion import HumanMotion
 from phuma.core.performed_motion import PerformedMotion
 from phuma.core.provenance import Provenance
 from phuma.core.robot_metrics import FIVE, ROBOT
@@ -19,7 +20,7 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.skeleton import REGIONS
-from phuma.curation import CurateCfg, Curation
+from phuma.curation import CurateCfg, Curation, curate
 from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.frames import causes, clip_frames
 from phuma.curation.paper import FrameMetrics
@@ -146,6 +147,19 @@ def pieces_of(
     return [_recording(name, curation, path) for name, curation in zip(names, curations)]
 
 
+def piece_of(source: RobotMotion | Rollout | Clip | HumanMotion, robots: Sequence[Robot] = ()) -> Piece:
+    """Return a motion that is in memory, as `pieces_of` returns that of a file; a person's is curated."""
+    if isinstance(source, HumanMotion):
+        return _recording(source.provenance.source, curate(source), None)
+    if isinstance(source, Clip):
+        origin = source.motion.provenance
+        return Piece(origin.source, source, None, source.verdict.measures, _origin(origin))
+    if isinstance(source, Rollout):
+        named = {robot.name: robot for robot in robots}
+        source = rollout_motion(source, named.get(source.robot) or load_robot(source.robot))
+    return Piece(source.provenance.source, None, source, facts=_origin(source.provenance))
+
+
 def rollout_motion(rollout: Rollout, robot: Robot) -> PerformedMotion:
     """Return a rollout as a motion with all that was recorded; a termination becomes a flag."""
     if missing := set(robot.joint_names) - set(rollout.joint_names):
@@ -162,7 +176,7 @@ def rollout_motion(rollout: Rollout, robot: Robot) -> PerformedMotion:
     return replace(motion, report={"method": rollout.report.get("way") or "policy", "flags": flags})
 
 
-def _recording(name: str, curation: Curation, path: Path) -> Piece:
+def _recording(name: str, curation: Curation, path: Path | None) -> Piece:
     whole = curation.whole
     lost = np.ones(len(whole.motion), dtype=bool)
     for clip in curation.clips:

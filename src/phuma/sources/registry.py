@@ -72,7 +72,11 @@ def recognise(probe: Probe) -> Reader:
 
 
 def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[HumanMotion]:
-    """Return every person in a recording, at the file's own rate; see `read`."""
+    """Return every person in a recording, at the file's own rate; see `read`.
+
+    >>> [motion.duration for motion in phuma.read_all("walk.bvh")]
+    [2.0]
+    """
     cfg = cfg or ReadCfg()
     probe = Probe(Path(path))
     motions = recognise(probe).read(probe, cfg)
@@ -100,8 +104,9 @@ def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotio
     The format is recognised by content. `cfg` says whose body SMPL data is put on, the true rate where the file has
     none, and which part to take; what the reader had to decide is in `motion.provenance.notes`.
 
-        motion = phuma.read("walk.bvh")
-        motion = phuma.read("take_poses.npz", phuma.ReadCfg(body="smplx:models/", start=2.0))
+    >>> motion = phuma.read("walk.bvh")
+    >>> motion.fps, motion.root_pos.shape
+    (30.0, (60, 3))
     """
     motions = read_all(path, cfg)
     if len(motions) != 1:

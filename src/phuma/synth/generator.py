@@ -52,6 +52,10 @@ def generate(
     """Return a motion of type `kind`. The same arguments give the same motion, and another `fps` samples the same one.
 
     `seconds` are at least 1. `shape` is the body; None draws one from the seed.
+
+    >>> made = phuma.generate("walk", seconds=2.0, seed=1)
+    >>> made.motion.duration, made.contact.shape
+    (2.0, (60, 4))
     """
     if kind not in PLANS:
         raise ConfigError(f"no motion type is called {kind!r}; choose from {', '.join(KINDS)}")

@@ -29,6 +29,7 @@ from phuma.robots import cached_robot
 from phuma.runtime.process_pool import WorkerLimits
 from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg
+from phuma.sources.skipped import skipped_lines
 
 
 def main(argv: Sequence[str]) -> int:
@@ -61,7 +62,10 @@ def main(argv: Sequence[str]) -> int:
     with Bar() as bar:
         result = build_dataset(args.sources, args.out, cfg, runner(args), args.rebuild, bar)
     undone = certified(args, {cached_robot(name).name: name for name in robots}) if args.certify else False
-    print(json.dumps(dict(result.counts)) if args.json else summary(result, args.out))
+    if args.json:
+        print(json.dumps(dict(result.counts)))
+    else:
+        print("\n".join([*map(harmless, skipped_lines(args.sources, args.out)), summary(result, args.out)]))
     return 1 if result.failed or undone else 0
 
 

@@ -34,7 +34,8 @@ from phuma.robots import Robot, cached_robot
 from phuma.runtime.process_pool import WorkerLimits, run_all
 from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.bvh.match import load_joint_map
-from phuma.sources.registry import SUFFIXES, Recording, refuse_datasets
+from phuma.sources.registry import Recording, refuse_datasets
+from phuma.sources.skipped import none_found
 
 LIBRARIES = ("mujoco", "numba", "numpy", "scipy")
 
@@ -143,8 +144,7 @@ def jobs_of(sources: Sequence[str | Path], out: Path) -> list[Job]:
     # Sorted, since of two folders with the same name the second one gets a number.
     jobs = named_jobs(find_recordings(sorted(map(str, sources)), leave_out=out))
     if not jobs:
-        wanted = ", ".join(sorted(SUFFIXES))
-        raise ConfigError(f"no recordings below {', '.join(map(str, sources))}; looked for {wanted}")
+        raise none_found(sources, out)
     return jobs
 
 

@@ -18,7 +18,7 @@ from phuma.formats.clip_file import is_clip, load_clip
 from phuma.io.probe import Probe
 from phuma.sources import ReadCfg, find_recordings, read_all
 from phuma.sources.bvh.match import load_joint_map
-from phuma.sources.registry import SUFFIXES
+from phuma.sources.skipped import none_found
 
 
 def people_in(
@@ -64,7 +64,7 @@ def all_whole_clips(
     """Return what `whole_clips` returns of a file, or of all files in a folder; none is an error."""
     files = find_recordings([source])
     if not files:
-        raise ConfigError(f"no recording below {source}; looked for {', '.join(sorted(SUFFIXES))}")
+        raise none_found([source])
     return [clip for file in files for clip in whole_clips(file.path, read_cfg, curate_cfg)]
 
 

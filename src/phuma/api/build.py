@@ -9,6 +9,7 @@ from phuma.api.sources import AnyPath, AnyRobot, robot_specs, several
 from phuma.cli.build import Bar
 from phuma.curation import CurateCfg
 from phuma.dataset.dataset import Dataset
+from phuma.dataset.review import read_review
 from phuma.errors import PhumaError
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.pipelines.certify import CertifyCfg
@@ -30,19 +31,21 @@ def build(
     jobs: int | None = None,
     read: ReadCfg | None = None,
     curate: CurateCfg | None = None,
+    review: AnyPath | None = None,
 ) -> Dataset:
     """Turn recordings, or folders of them, into a dataset for one robot or several, and return it.
 
     Run it again and it goes on where it stopped. Recordings that cannot be used are in `dataset.description.failed`;
-    where none can be, that is an error. `curate` has all settings of curation, of which `preset` is one. Work is done
+    where none can be, that is an error. `curate` has all settings of curation, of which `preset` is one; `review` is a
+    file of judgements by hand. Work is done
     in `jobs` processes, which import your script: call it below `if __name__ == "__main__":`.
 
     >>> phuma.build("recordings", out="g1", jobs=1)
     Dataset('g1', 2 of 2 clips kept)
     """
-    cfg = BuildCfg(
-        robot_specs(robot), method, mirror, within, read or ReadCfg(), curate or CurateCfg(preset=preset)
-    )  # fmt: skip
+    judged = read_review(Path(review)) if review is not None else {}
+    reading, curating = read or ReadCfg(), curate or CurateCfg(preset=preset)
+    cfg = BuildCfg(robot_specs(robot), method, mirror, within, reading, curating, judged)
     with Bar() as bar:
         made = build_dataset([*map(Path, several(sources))], Path(out), cfg, WorkCfg(jobs).runner(), rebuild, bar)
     if made.failed and not made.counts["clips"]:

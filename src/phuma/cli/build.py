@@ -23,6 +23,7 @@ from phuma.curation import CurateCfg
 from phuma.dataset.builder import Progress, Runner
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import Description
+from phuma.dataset.review import read_review
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.pipelines.certify import CertifyCfg
 from phuma.robots import cached_robot
@@ -41,6 +42,10 @@ def main(argv: Sequence[str]) -> int:
         "--robot", action="append", nargs="+", metavar="ROBOT",
         help="g1, h1_2, or a folder with model.xml and robot.json; several are allowed (default: g1)",
     )  # fmt: skip
+    parser.add_argument(
+        "--review", type=Path, metavar="FILE.csv",
+        help="judgements by hand, which count before curation's: what `phuma view --review` wrote",
+    )  # fmt: skip
     parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
     parser.add_argument(
         "--certify", action="store_true", help="perform each kept clip under physics too, as `phuma certify DIR` does"
@@ -57,7 +62,12 @@ def main(argv: Sequence[str]) -> int:
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
     chosen = {name: getattr(args, name) for name in ("method", "within") if hasattr(args, name)}
     cfg = BuildCfg(
-        robots, mirror=args.mirror, read=from_options(ReadCfg, args), curate=from_options(CurateCfg, args), **chosen
+        robots,
+        mirror=args.mirror,
+        read=from_options(ReadCfg, args),
+        curate=from_options(CurateCfg, args),
+        review=read_review(args.review) if args.review else {},
+        **chosen,
     )
     with Bar() as bar:
         result = build_dataset(args.sources, args.out, cfg, runner(args), args.rebuild, bar)

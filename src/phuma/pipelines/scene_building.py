@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.skeleton import REGIONS
 from phuma.curation import CurateCfg, Curation, curate
+from phuma.curation.config import PRESETS
 from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.frames import causes, clip_frames
 from phuma.curation.paper import FrameMetrics
@@ -43,7 +45,7 @@ from phuma.retargeting.measure import RobotFrames, robot_frames
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.sources.film import FORMAT as FILM
-from phuma.viewer.show import Lane, Performer, Show, Track
+from phuma.viewer.show import Kind, Lane, Performer, Show, Track
 
 DEFAULT_ROBOT = "g1"
 STORED = "stored"
@@ -68,7 +70,7 @@ def performer(name: str, title: str, motion: RobotMotion, robot: Robot) -> Perfo
     return Performer(
         name, title, robot, motion, frames.over, frames.slips, tracks,
         {metric.replace("_", "-"): scores[metric] for metric in FIVE if metric in scores},
-        tuple(motion.report.get("flags", ())), lanes=lanes,
+        tuple(motion.report.get("flags", ())), lanes=lanes, far=frames.feet_far,
     )  # fmt: skip
 
 
@@ -80,7 +82,8 @@ def robot_series(frames: RobotFrames) -> tuple[tuple[Lane, ...], tuple[Track, ..
         if values is None:
             continue
         if values.dtype == bool:
-            lanes.append(Lane(series.label, "violation", values if values.ndim == 1 else np.any(values, axis=1)))
+            kind: Kind = "far" if values is frames.feet_far else "violation"
+            lanes.append(Lane(series.label, kind, values if values.ndim == 1 else np.any(values, axis=1)))
         else:
             value = series.factor * (values if values.ndim == 1 else _largest(values))
             tracks.append(Track(series.label, series.unit, value, () if series.limit is None else (series.limit,)))
@@ -105,6 +108,8 @@ class Piece:
     """What curation measured in every frame; None to measure the clip itself"""
     performance: Callable[[], Rollout] | None = None
     """Reads the performance of the stored motion under physics; None where there is none"""
+    presets: Mapping[str, Callable[[], Clip]] = field(default_factory=dict)
+    """Curates the recording by other presets, by their names; none where only a clip is known"""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -144,7 +149,20 @@ def pieces_of(
     several = {c.motion.provenance.format for c in curations} != {FILM}
     what = "person" if several else "part"  # a film is of one person, who may come and go
     names = [f"{path.name}, {what} {k + 1}" if len(curations) > 1 else path.name for k in range(len(curations))]
-    return [_recording(name, curation, path) for name, curation in zip(names, curations)]
+    cfg = curate_cfg or CurateCfg()
+    others = [replace(cfg, preset=name, contacts=None, mend=None) for name in PRESETS if name != cfg.preset]
+    return [
+        replace(
+            _recording(name, curation, path),
+            presets={other.preset: partial(_curated_again, path, k, read_cfg, other) for other in others},
+        )
+        for k, (name, curation) in enumerate(zip(names, curations))
+    ]
+
+
+def _curated_again(path: Path, person: int, read_cfg: ReadCfg | None, cfg: CurateCfg) -> Clip:
+    """Return a person of a recording, whole, curated by other settings."""
+    return list(people_in(path, read_cfg, cfg))[person].whole
 
 
 def piece_of(source: RobotMotion | Rollout | Clip | HumanMotion, robots: Sequence[Robot] = ()) -> Piece:

@@ -101,6 +101,9 @@ class Session:
                 await self._open(clip, robot, None)
             case {"type": "compare", "performers": list(names)} if self._opened is not None:
                 await self._open(*self._opened, [str(name) for name in names])
+            case {"type": "review", "clip": str(clip), "verdict": str(verdict), "label": str(label)}:
+                await self._review(clip, verdict, label)
+                return
             case {"type": "play"}:
                 player.play()
             case {"type": "pause"}:
@@ -141,6 +144,13 @@ class Session:
                 self.player.play()
             self._opened = (clip, robot)
             await self._send({"type": "clip", "clip": clip, "robot": robot, **message})
+
+    async def _review(self, clip: str, verdict: str, label: str) -> None:
+        write = getattr(self._collection, "review", None)
+        if write is None:
+            raise ConfigError("clips of a dataset can be judged by hand; these are none")
+        judged = await asyncio.to_thread(write, clip, verdict, label)
+        await self._send({"type": "reviewed", "clip": clip, "review": judged})
 
     async def _send_state(self) -> None:
         player, stage = self.player, self.stage

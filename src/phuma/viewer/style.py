@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 LEFT, RIGHT, TRUNK = "#2a6fbb", "#d9722e", "#3c4048"
 CONTACT, GROUND = "#2f9e5b", "#b9bec7"
 KEPT, REJECTED = "#2f9e5b", "#c8403a"
+FAR = "#a8328f"
+"""The colour of a foot that is far from where it should be"""
 INK, FAINT = "#2b2f36", "#e7e9ed"
 PERFORMERS = ("#4f6486", "#d6a54a", "#9a80cf", "#45a5a0", "#c07c9f", "#83a05f")
 """The colours of robots that are shown together, in their order."""

@@ -47,8 +47,8 @@ MAIN: tuple[Metric, ...] = (
         LOWEST, Rejection("{value} of frames are near the human", "%"),
         (Series("position_error", "position error", "cm", 100.0, 100 * POSITION_LIMIT),
          Series("direction_error", "direction error", "°", limit=DIRECTION_LIMIT),
-         Series("feet_far", "foot far from the human's"),
-         Series("foot_error", "farther foot from the human's", "cm", 100.0, 100 * POSITION_LIMIT)),
+         Series("feet_far", "foot far off"),
+         Series("foot_error", "foot off the human's", "cm", 100.0, 100 * POSITION_LIMIT)),
     ),
     Metric(
         "feasibility", "joint feasibility", "%", "high", "frames with every joint within 98 % of its range and speed",

@@ -241,8 +241,8 @@ function rowButton(row) {
       ...(row.split ? [el("span", {}, row.split)] : []),
       ...(row.mirrored ? [el("span", { title: "mirrored: left and right are swapped" }, "⇄")] : []),
       el("span", { class: `verdict ${verdict}`, title: (row.reasons ?? []).map(plain).join("\n") }, verdict),
-      el("span", { class: "by-hand" }, byHand(row)),
     ),
+    el("span", { class: "why by-hand" }, byHand(row)),
     ...(row.reasons?.length ? [el("span", { class: "why", title: row.reasons.map(plain).join("\n") }, inWords(row.reasons))] : []),
   );
   button.addEventListener("click", () => choose(row));
@@ -639,7 +639,7 @@ function showLegend() {
     entry("path of the root", shown.paths, swatch(clip.performers[0]?.colour, "path bg-trunk")),
     ...(has("contact") ? [entry("contact", shown.contacts, swatch(null, "bg-contact"))] : []),
     ...(has("violation") ? [entry("violation", shown.violations, swatch(null, "bg-violation"))] : []),
-    ...(has("far") ? [entry("far from the human's", shown.violations, swatch(null, "bg-far"))] : []),
+    ...(has("far") ? [entry("foot far off", shown.violations, swatch(null, "bg-far"))] : []),
     ...(has("flight") ? [entry("flight", true, swatch(null, "bg-flight"))] : []),
     ...(has("reason") ? [entry("why it was rejected", true, swatch(null, "stripes"))] : []),
   );

@@ -361,7 +361,8 @@ def test_tracks_of_a_robot_are_in_their_units_and_beside_their_limits():
     assert np.isnan(slip[4:]).all()
     assert who.slips[:2, :2].all()
     assert not who.slips[:, 2:].any()
-    assert [lane.holds.tolist() for lane in who.lanes] == [np.any(who.over, 1).tolist(), np.any(who.slips, 1).tolist()]
+    faults = [lane.holds.tolist() for lane in who.lanes if lane.kind == "violation"]
+    assert faults == [np.any(who.over, 1).tolist(), np.any(who.slips, 1).tolist()]
     off = tracks["standing soles off the ground"].value
     np.testing.assert_allclose(off[:3], 50, atol=10)
     assert np.isnan(off[5:]).all()
@@ -505,7 +506,7 @@ def test_a_foot_that_is_far_from_the_humans_has_a_lane_of_its_own_and_a_colour()
     robot = load_robot("g1")
     motion = still()
     ankles = [robot.keypoints.index(f"{side}_ankle") for side in ("left", "right")]
-    human = np.zeros((8, len(JOINTS), 3))
+    human = np.tile(walk(open_body(), seconds=1.0).pose.position[:1], (8, 1, 1))
     own = point_positions(robot, points_of(robot, robot.keypoint_body, robot.keypoint_offset), motion)
     for k, side in enumerate(("left", "right")):
         human[:, JOINTS.index(f"{side}_ankle")] = own[:, ankles[k]]

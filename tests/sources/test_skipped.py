@@ -28,7 +28,7 @@ def test_every_file_that_is_skipped_is_counted_and_one_of_each_kind_is_explained
 
 
 def test_a_file_that_is_named_itself_and_a_recording_are_not_skipped(folder):
-    (folder / "walk.bvh").write_text("")
+    (folder / "walk.BVH").write_text("")
     assert skipped_lines([folder / "notes.txt"]) == []
     assert "4 files (2 .fbx, 1 .glb, 1 .txt)" in skipped_lines([folder])[0]
 

@@ -18,12 +18,12 @@ from phuma.contacts.height import contacts_by_height
 from phuma.contacts.stance import contacts_that_stand
 from phuma.contacts.support import LOADED
 from phuma.core.human_motion import HumanMotion
+from phuma.core.resample import resample
 from phuma.core.rotations import Array
 from phuma.core.skeleton import POINTS_PER_REGION, REGIONS
 from phuma.core.smoothing import smooth
 from phuma.curation import CurateCfg, curate
 from phuma.curation.pipeline import clip_spans
-from phuma.curation.resample import resample
 from phuma.synth import FAULTS, KINDS, Synthetic, generate
 from tables import markdown, save
 

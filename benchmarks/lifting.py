@@ -16,9 +16,9 @@ from cmu_table import CMU
 from filming import Noise, camera_for, film, staged
 from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
+from phuma.core.resample import resample
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX
-from phuma.curation.resample import resample
 from phuma.sources import read
 from phuma.synth import generate
 from phuma.video.beginning import begin

@@ -19,8 +19,8 @@ from cmu_table import CMU
 from dynamics import scores
 from filming import Noise, camera_for, film, staged
 from phuma.core.human_motion import HumanMotion
+from phuma.core.resample import resample
 from phuma.curation import CurateCfg, curate
-from phuma.curation.resample import resample
 from phuma.errors import PhumaError
 from phuma.retargeting.measure import combine
 from phuma.runtime.process_pool import map_in_order

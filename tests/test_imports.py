@@ -12,7 +12,7 @@ import phuma
 SOURCE = Path(phuma.__file__).parent
 FOUNDATIONS = ("errors", "core", "io", "runtime", "body", "robots", "contacts", "formats", "sim", "video")
 """In this order: each may import itself and those before it."""
-COMPOSITIONS = ("pipelines", "studies", "cli")
+COMPOSITIONS = ("pipelines", "studies", "cli", "api")
 """These may import everything before them; whatever else is a folder is a stage, which may import foundations alone."""
 ENTRANCES = {"__init__", "__main__"}
 

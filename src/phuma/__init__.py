@@ -1,9 +1,10 @@
 """PHUMA: recordings of people in, motion that a humanoid robot can perform out.
 
 import phuma
-curation = phuma.curate(phuma.read("walk.bvh"))
-curation.frames.pelvis_support      # metres, one number a frame
-[clip.verdict.reasons for clip in curation.clips]
+motion = phuma.retarget("walk.bvh", robot="g1")
+motion.save("walk.npz")
+for entry in phuma.build("recordings", out="g1").where("category = 'walk'"):
+    entry.motion()
 """
 
 from __future__ import annotations
@@ -28,8 +29,12 @@ __all__ = [
     "RobotMotion",
     "Verdict",
     "__version__",
+    "animation",
+    "build",
     "certify",
     "curate",
+    "evaluate",
+    "export",
     "from_video",
     "generate",
     "load_clip",
@@ -37,15 +42,30 @@ __all__ = [
     "load_robot_motion",
     "open_body",
     "open_dataset",
+    "plot",
     "read",
     "read_all",
+    "render",
     "retarget",
+    "retarget_all",
     "robot_metrics",
+    "save",
     "save_clip",
     "save_robot_motion",
+    "train",
+    "video",
+    "view",
 ]
 
 if TYPE_CHECKING:
+    from phuma import video
+    from phuma.api.build import build
+    from phuma.api.certify import certify
+    from phuma.api.export import export
+    from phuma.api.look import render, view
+    from phuma.api.pictures import animation, plot, save
+    from phuma.api.policies import evaluate, train
+    from phuma.api.video import from_video
     from phuma.body import Body, OpenShape, open_body
     from phuma.core.clip import Clip, Verdict
     from phuma.core.foot_contacts import FootContacts
@@ -57,9 +77,7 @@ if TYPE_CHECKING:
     from phuma.errors import PhumaError
     from phuma.formats.clip_file import load_clip, save_clip
     from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
-    from phuma.pipelines.certify import certify
-    from phuma.pipelines.retarget import retarget, robot_metrics
-    from phuma.pipelines.video import from_video
+    from phuma.pipelines.retarget import retarget, retarget_all, robot_metrics
     from phuma.robots import load_robot
     from phuma.sources import ReadCfg, read, read_all
     from phuma.synth import generate
@@ -80,13 +98,20 @@ _HOMES = {
     "phuma.robots": ("load_robot",),
     "phuma.sources": ("ReadCfg", "read", "read_all"),
     "phuma.synth": ("generate",),
-    "phuma.pipelines.certify": ("certify",),
-    "phuma.pipelines.retarget": ("retarget", "robot_metrics"),
-    "phuma.pipelines.video": ("from_video",),
+    "phuma.pipelines.retarget": ("retarget", "retarget_all", "robot_metrics"),
+    "phuma.api.build": ("build",),
+    "phuma.api.certify": ("certify",),
+    "phuma.api.export": ("export",),
+    "phuma.api.look": ("render", "view"),
+    "phuma.api.pictures": ("animation", "plot", "save"),
+    "phuma.api.policies": ("evaluate", "train"),
+    "phuma.api.video": ("from_video",),
 }
 
 
 def __getattr__(name: str) -> Any:
+    if name == "video":  # the folder, which can be called
+        return import_module("phuma.video")
     for home, names in _HOMES.items():
         if name in names:
             try:

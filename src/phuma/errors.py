@@ -7,6 +7,8 @@ __all__ = ["ConfigError", "MissingExtraError", "PhumaError", "ReadError", "Stora
 EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolctl"), "retarget") | {
     "matplotlib": "plot",
     "duckdb": "dataset",
+    "pandas": "tables",
+    "pyarrow": "tables",
     "ray": "ray",
     "imageio": "render",
     "imageio_ffmpeg": "render",
@@ -27,7 +29,14 @@ EXTRAS = dict.fromkeys(("daqp", "mink", "mujoco", "numba", "scipy", "threadpoolc
 
 
 class PhumaError(Exception):
-    """A fault of the input or of the call, not of the program: shown without a traceback."""
+    """A fault of the input or of the call, not of the program: shown without a traceback.
+
+    >>> try:
+    ...     phuma.read("no.bvh")
+    ... except phuma.PhumaError as e:
+    ...     print(e)
+    no.bvh: cannot be opened: No such file or directory
+    """
 
 
 class ConfigError(PhumaError):

@@ -6,6 +6,8 @@ import re
 import shutil
 import subprocess
 import sys
+from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -19,9 +21,10 @@ import onnx
 import onnxruntime
 import torch
 
-from phuma.cli.evaluate import write_rollouts
+from phuma.cli.evaluate import own_clips, write_rollouts
 from phuma.cli.main import main
 from phuma.core.rollout import Rollout
+from phuma.dataset.dataset import Dataset
 from phuma.formats.rollout_file import load_rollout
 from phuma.learning.deploy.onnx_export import export_policy
 from phuma.learning.deploy.policy import info_of
@@ -155,7 +158,7 @@ def test_a_policy_that_is_not_finite_is_named_and_never_scored_as_another(capsys
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--where", SEEN], "`phuma evaluate ... --split train` judges those"),
+        (["--split", "test", "--where", SEEN], "`phuma evaluate ... --split train` judges those"),
         (["--robot", "h1_2"], "the policy is of robot g1 and does not fit h1_2: other joints"),
         (["--episodes", "0"], "--episodes 0; expected 1 to"),
         (["--noise", "-1"], "--noise -1; expected 0 to"),
@@ -165,6 +168,23 @@ def test_wrong_calls_are_told(capsys, dataset, trained, options, said):
     code, out, err = run(capsys, "evaluate", trained, dataset, "--json", *options)
     assert (code, out) == (2, "")
     assert said in err
+
+
+def test_by_default_it_speaks_of_the_clips_that_the_policy_was_trained_for(capsys, dataset, tmp_path):
+    """Of those under the condition of training, those of the test split; where there are none, those of training."""
+    robot, data = load_robot("g1"), {"dataset": dataset.name, "split": "train", "where": None}
+    info = info_of(robot, "beyondmimic", STAGE, EnvironmentCfg())
+    info.data.update(data)
+    data = info.data
+    ask, opened = partial(Namespace, dataset=dataset), Dataset(dataset)
+    assert own_clips(ask(split=None, where=None), opened, robot, info) == ("test", None)
+    data["where"] = SEEN
+    assert own_clips(ask(split=None, where=None), opened, robot, info) == ("train", SEEN)
+    assert own_clips(ask(split="all", where="true"), opened, robot, info) == ("all", "true")
+    data["split"] = "all"
+    assert own_clips(ask(split=None, where=None), opened, robot, info) == ("all", SEEN)
+    data["dataset"] = "another"
+    assert own_clips(ask(split=None, where=None), opened, robot, info) == ("test", None)
 
 
 @pytest.mark.parametrize(("base", "future"), [("feedforward", True), ("default", False), ("reference", True)])

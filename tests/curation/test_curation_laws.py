@@ -8,10 +8,10 @@ from scipy.spatial import ConvexHull
 
 from phuma.body import open_body
 from phuma.core import rotations as rot
+from phuma.core.resample import resample
 from phuma.curation import PRESETS, CurateCfg, curate
 from phuma.curation.metrics import contact_score, root_jerk, support_distance
 from phuma.curation.pipeline import clip_spans
-from phuma.curation.resample import resample
 from phuma.errors import ConfigError, PhumaError
 from phuma.synth import generate
 from tests.motions import smooth_motion

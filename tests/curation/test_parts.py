@@ -11,8 +11,8 @@ import pytest
 
 from phuma.core import human_motion
 from phuma.core.human_motion import LONG
+from phuma.core.resample import frames_at, resample
 from phuma.curation import CurateCfg, curate, curate_parts, pipeline
-from phuma.curation.resample import frames_at, resample
 from phuma.errors import ReadError
 from phuma.io.npz import load_columns, load_npy
 from phuma.sources import motionx, phuma_human, read

@@ -10,10 +10,10 @@ from phuma.body import OpenShape, open_body
 from phuma.core import rotations as rot
 from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
+from phuma.core.resample import resample
 from phuma.core.skeleton import INDEX, N_JOINTS, REST_TO_WORLD
 from phuma.curation import CurateCfg, curate
 from phuma.curation.paper import FrameMetrics
-from phuma.curation.resample import resample
 from phuma.synth import FAULTS, KINDS, generate
 
 SEEDS = (0, 1)

@@ -148,14 +148,14 @@ def test_a_path_grows_while_it_is_walked_and_is_cleared_ahead_of_the_robot(g1, t
     live.order({"type": "walk"})
     live._watch.episode._env.frame[:] = 70
     live.step()
-    wanted = live._motion.root_pos[live._watch.episode.frame]
+    wanted = live._path.motion.root_pos[live._watch.episode.frame]
     draw(live, (2, 2))
     live.order({"type": "walk"})
     frame = live._watch.episode.frame
-    np.testing.assert_allclose(live._motion.root_pos[frame], wanted, atol=0.02)
+    np.testing.assert_allclose(live._path.motion.root_pos[frame], wanted, atol=0.02)
     np.testing.assert_allclose(live.lines()["walked"][0], [[0, 0], [2, 0], [2, 2]], atol=1e-6)
     live.order({"type": "pace", "value": 1.4})
-    np.testing.assert_allclose(live._motion.root_pos[live._watch.episode.frame], wanted, atol=0.04)
+    np.testing.assert_allclose(live._path.motion.root_pos[live._watch.episode.frame], wanted, atol=0.06)
     live.order({"type": "clear"})
     (start, end) = live.lines()["walked"][0]
     assert 0.1 <= end[0] - wanted[0] <= 1.5

@@ -12,7 +12,7 @@ from phuma.core.clip import Clip, Measure
 from phuma.core.metric import Metric
 from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
-from phuma.core.skeleton import REGIONS
+from phuma.core.skeleton import JOINTS, REGIONS
 from phuma.curation import curate
 from phuma.dataset.dataset import open_dataset
 from phuma.errors import ConfigError, PhumaError, ReadError
@@ -31,6 +31,7 @@ from phuma.pipelines.scene_building import (
 from phuma.retargeting import dynamics
 from phuma.robots import load_robot
 from phuma.robots.inverse_dynamics import inverse_dynamics
+from phuma.robots.kinematics import point_positions, points_of
 from phuma.sources import amass_smplx, registry
 from phuma.synth import FAULTS, generate
 from tests.dataset.tiny import copied, edit_description, edit_manifest
@@ -352,6 +353,7 @@ def test_tracks_of_a_robot_are_in_their_units_and_beside_their_limits():
         "position error": ("cm", (10.0,)), "direction error": ("°", (10.0,)), "joint use": ("% of range", (98.0,)),
         "torque": ("% of limit", (100.0,)), "fastest ankle": ("m/s", ()),
         "slip of standing soles": ("cm/s", (10.0,)), "standing soles off the ground": ("mm", (10.0,)),
+        "foot off the human's": ("cm", (10.0,)),
     }  # fmt: skip
     assert tracks["joint use"].value[3] == pytest.approx(100)
     slip = tracks["slip of standing soles"].value
@@ -359,7 +361,8 @@ def test_tracks_of_a_robot_are_in_their_units_and_beside_their_limits():
     assert np.isnan(slip[4:]).all()
     assert who.slips[:2, :2].all()
     assert not who.slips[:, 2:].any()
-    assert [lane.holds.tolist() for lane in who.lanes] == [np.any(who.over, 1).tolist(), np.any(who.slips, 1).tolist()]
+    faults = [lane.holds.tolist() for lane in who.lanes if lane.kind == "violation"]
+    assert faults == [np.any(who.over, 1).tolist(), np.any(who.slips, 1).tolist()]
     off = tracks["standing soles off the ground"].value
     np.testing.assert_allclose(off[:3], 50, atol=10)
     assert np.isnan(off[5:]).all()
@@ -496,3 +499,23 @@ def test_a_measure_without_a_number_a_frame_is_a_reason_with_no_frames(clip):
     show = show_of(Piece("x", clip, measures=(Measure(ELEGANCE, 0.1, 0.5),)), [])
     assert (show.kept, show.reasons) == (False, ("elegance: 0.1, needs > 0.5",))
     assert not lanes_of(show, "reason")["elegance"].any()
+
+
+def test_a_foot_that_is_far_from_the_humans_has_a_lane_of_its_own_and_a_colour():
+    """Far is 10 cm or more, on either side; without a human nothing is known of it."""
+    robot = load_robot("g1")
+    motion = still()
+    ankles = [robot.keypoints.index(f"{side}_ankle") for side in ("left", "right")]
+    human = np.tile(walk(open_body(), seconds=1.0).pose.position[:1], (8, 1, 1))
+    own = point_positions(robot, points_of(robot, robot.keypoint_body, robot.keypoint_offset), motion)
+    for k, side in enumerate(("left", "right")):
+        human[:, JOINTS.index(f"{side}_ankle")] = own[:, ankles[k]]
+    human[2, JOINTS.index("left_ankle")] += [0.11, 0, 0]
+    human[5, JOINTS.index("right_ankle")] += [0, 0.09, 0]
+    who = performer("x", "X", replace(motion, human_joints=human), robot)
+    assert np.argwhere(who.far).tolist() == [[2, 0]]
+    (lane,) = [lane for lane in who.lanes if lane.kind == "far"]
+    assert lane.spans() == [(2, 3)]
+    alone = performer("x", "X", replace(motion, human_joints=None), robot)
+    assert alone.far is None
+    assert not [lane for lane in alone.lanes if lane.kind == "far"]

@@ -6,6 +6,7 @@ import io
 import os
 import re
 import shutil
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -13,13 +14,16 @@ import pytest
 
 from phuma.cli.main import main
 from phuma.dataset.dataset import Dataset
+from phuma.dataset.review import Reviewed, read_review
 from phuma.formats.robot_motion_file import save_robot_motion
-from phuma.pipelines.collections import FileCollection
+from phuma.pipelines.collections import DatasetCollection, FileCollection
 from phuma.pipelines.playback import PolicyCollection
+from phuma.robots import load_robot
 from phuma.sources import ReadCfg
+from tests.conftest import ROOT
 from tests.learning.sample_motions import dip
 from tests.pipelines.test_playback import G1, Lame
-from tests.report_dataset import HOSTILE
+from tests.report_dataset import HOSTILE, ROBOTS
 from tests.viewer.serving import commanded, serving
 from tests.waiting import PATIENCE, wait_for
 
@@ -365,3 +369,48 @@ def test_the_link_with_the_token_opens_the_page_even_from_another_site(page, roo
         assert "token" not in page.url
         assert page.evaluate("document.cookie") == "", "no script reads the token"
         page.goto("about:blank")
+
+
+AXE = Path(os.environ.get("PHUMA_AXE", ROOT / "node_modules" / "axe-core" / "axe.min.js"))
+
+
+@pytest.fixture
+def workbench(root, tmp_path):
+    """A viewer with a file for judgements by hand."""
+    robots = [load_robot(name) for name in ROBOTS]
+    with serving(DatasetCollection(root, robots, review=tmp_path / "review.csv")) as viewer:
+        yield viewer
+
+
+def test_a_clip_is_judged_compared_and_sought_by_its_worst_frame(page, workbench, tmp_path):
+    """By the keyboard and by a click; the file has it, and the commands name it."""
+    opened(page, workbench)
+    clip = page.evaluate("document.querySelector('.row').dataset.clip")
+    page.keyboard.press("r")
+    page.fill("#label", "by hand")
+    page.keyboard.press("Enter")
+    wait_for(lambda: page.inner_text(".row .by-hand") == "rejected by hand: by hand")
+    assert read_review(tmp_path / "review.csv") == {clip: Reviewed("reject", "by hand")}
+    page.locator("#clip-title").click()
+    page.keyboard.press("w")
+    wait_for(lambda: "% of its limit" in page.inner_text("#said"))
+    worst = re.search(r"Frame (\d+)", page.inner_text("#said")).group(1)
+    wait_for(lambda: page.inner_text("#frame") == worst)
+    page.locator("#sets button", has_text="Robots").click()
+    wait_for(lambda: page.locator("#choices input:checked").count() == len(ROBOTS))
+    assert page.locator("#layout input:checked").get_attribute("value") == "side"
+    commands = page.locator("#commands code").all_inner_texts()
+    assert all(f"--robot {name}" in commands[0] for name in ROBOTS)
+    assert any("--review" in text for text in page.locator("#review-commands code").all_inner_texts())
+
+
+def test_a_checker_of_accessibility_finds_nothing(page, workbench):
+    """axe-core, where it is installed: `npm install axe-core`, or PHUMA_AXE names axe.min.js."""
+    if not AXE.exists():
+        pytest.skip(f"no {AXE}; `npm install axe-core`, or set PHUMA_AXE")
+    opened(page, workbench)
+    page.evaluate(AXE.read_text())
+    for prepare in ("1", "document.querySelector('#help').click()"):
+        page.evaluate(prepare)
+        found = page.evaluate("axe.run(document, { iframes: false, resultTypes: ['violations'] })")
+        assert [(fault["id"], [node["target"] for node in fault["nodes"]]) for fault in found["violations"]] == []

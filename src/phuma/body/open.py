@@ -44,7 +44,12 @@ SPINE = {
 
 @dataclass(frozen=True)
 class OpenShape:
-    """A shape of the open body is a stature, and parts relative to the average person of that stature."""
+    """A shape of the open body is a stature, and parts relative to the average person of that stature.
+
+    >>> long = phuma.open_body(phuma.OpenShape(stature=1.8, leg=1.05))
+    >>> long.leg_length > phuma.open_body(phuma.OpenShape(stature=1.8)).leg_length
+    True
+    """
 
     stature: float = AVERAGE_STATURE
     """metres"""
@@ -146,5 +151,9 @@ OPEN_SPACE = _space()
 
 
 def open_body(shape: OpenShape | None = None) -> Body:
-    """Return the open body of a shape; the average one by default."""
+    """Return the open body of a shape; the average one by default.
+
+    >>> phuma.open_body(phuma.OpenShape(stature=1.8)).joints.shape
+    (22, 3)
+    """
     return OPEN_SPACE.body((shape or OpenShape()).lengths())

@@ -23,12 +23,14 @@ from phuma.curation import CurateCfg
 from phuma.dataset.builder import Progress, Runner
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import Description
+from phuma.dataset.review import read_review
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.pipelines.certify import CertifyCfg
 from phuma.robots import cached_robot
 from phuma.runtime.process_pool import WorkerLimits
 from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg
+from phuma.sources.skipped import skipped_lines
 
 
 def main(argv: Sequence[str]) -> int:
@@ -39,6 +41,10 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--robot", action="append", nargs="+", metavar="ROBOT",
         help="g1, h1_2, or a folder with model.xml and robot.json; several are allowed (default: g1)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--review", type=Path, metavar="FILE.csv",
+        help="judgements by hand, which count before curation's: what `phuma view --review` wrote",
     )  # fmt: skip
     parser.add_argument("--mirror", action="store_true", help="add each clip's mirror image")
     parser.add_argument(
@@ -56,12 +62,20 @@ def main(argv: Sequence[str]) -> int:
     robots = tuple(name for words in args.robot or [["g1"]] for word in words for name in word.split(",") if name)
     chosen = {name: getattr(args, name) for name in ("method", "within") if hasattr(args, name)}
     cfg = BuildCfg(
-        robots, mirror=args.mirror, read=from_options(ReadCfg, args), curate=from_options(CurateCfg, args), **chosen
+        robots,
+        mirror=args.mirror,
+        read=from_options(ReadCfg, args),
+        curate=from_options(CurateCfg, args),
+        review=read_review(args.review) if args.review else {},
+        **chosen,
     )
     with Bar() as bar:
         result = build_dataset(args.sources, args.out, cfg, runner(args), args.rebuild, bar)
     undone = certified(args, {cached_robot(name).name: name for name in robots}) if args.certify else False
-    print(json.dumps(dict(result.counts)) if args.json else summary(result, args.out))
+    if args.json:
+        print(json.dumps(dict(result.counts)))
+    else:
+        print("\n".join([*map(harmless, skipped_lines(args.sources, args.out)), summary(result, args.out)]))
     return 1 if result.failed or undone else 0
 
 

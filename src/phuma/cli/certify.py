@@ -39,6 +39,7 @@ from phuma.robots import Robot, cached_robot, load_robot
 from phuma.runtime.process_pool import run_all
 from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg, find_recordings
+from phuma.sources.skipped import none_found, skipped_lines
 
 RESULT = "certify.json"
 SHOWN = 20
@@ -165,7 +166,7 @@ def in_files(args: Namespace) -> int:
     check_reading(read_cfg)
     files = find_recordings(args.sources, leave_out=args.out)
     if not files:
-        raise ConfigError(f"nothing to certify below {', '.join(map(str, args.sources))}")
+        raise none_found(args.sources, args.out)
     cores = args.jobs or os.cpu_count() or 1
     if args.film:
         rows, failed = filmed(args, files, cfg, read_cfg, curate_cfg, cores)
@@ -186,7 +187,7 @@ def in_files(args: Namespace) -> int:
     if args.json:
         print(json.dumps(result))
     else:
-        print("\n".join(told(rows)))
+        print("\n".join([*map(harmless, skipped_lines(args.sources, args.out)), *told(rows)]))
         print(
             "\n".join(harmless(f"Not usable: {f['source']}: {f['reason']}") for f in failed[:SHOWN])
             or f"Performances are in {args.out}"

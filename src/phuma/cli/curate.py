@@ -18,6 +18,7 @@ from typing import Any
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
+from phuma.cli.table import harmless
 from phuma.core.clip import Clip
 from phuma.core.curation_metrics import CURATION_METRICS
 from phuma.core.words import count_of
@@ -27,7 +28,8 @@ from phuma.formats.clip_file import save_clip
 from phuma.io.atomic import write_atomic
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, parts_in
 from phuma.sources import ReadCfg, find_recordings
-from phuma.sources.registry import SUFFIXES, Recording, refuse_datasets
+from phuma.sources.registry import Recording, refuse_datasets
+from phuma.sources.skipped import none_found, skipped_lines
 
 RESULT, UNFINISHED = "curation.json", "curation.unfinished"
 
@@ -58,7 +60,7 @@ def main(argv: Sequence[str]) -> int:
     if args.json:
         print(json.dumps({"clips": result["clips"], "failed": result["failed"]}))
     else:
-        print(summary(result, args.out))
+        print("\n".join([*map(harmless, skipped_lines(args.sources, args.out)), summary(result, args.out)]))
     return 1 if result["failed"] else 0
 
 
@@ -73,7 +75,7 @@ def curate_sources(
     refuse_datasets(sources)
     recordings = find_recordings(sources, leave_out=out)
     if not recordings:
-        raise ConfigError(f"no recordings below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
+        raise none_found(sources, out)
     _claim(out)
     work = partial(curate_recording, out=out, read_cfg=read_cfg, curate_cfg=curate_cfg)
     clips, failed = run_batch(work, recordings, jobs, "recording", kept_of)

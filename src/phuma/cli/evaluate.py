@@ -19,7 +19,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from phuma.cli.options import command_parser
 from phuma.cli.progress import with_progress
@@ -29,6 +29,7 @@ from phuma.cli.train import reading_bar
 from phuma.cli.training_notes import described
 from phuma.core.rollout import Rollout
 from phuma.core.words import count_of
+from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
 from phuma.evaluation import table, worst
 from phuma.evaluation.asked import WITHIN
@@ -40,6 +41,7 @@ from phuma.learning.env.conditions import CONDITIONS
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.evaluate_policy import (
     SPLITS,
+    chosen_clips,
     dataset_library,
     exit_code,
     follows_performances,
@@ -57,20 +59,40 @@ from phuma.robots import Robot, load_robot
 MOST_TOLD = 20
 
 
+class Evaluated(NamedTuple):
+    """What came of an evaluation."""
+
+    document: dict[str, Any]
+    """What --json prints"""
+    lines: list[str]
+    """The same for the terminal"""
+    code: int
+    """Exit code of the command"""
+
+
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
     args = parser().parse_args(argv)
+    found = evaluated(args)
+    print(json.dumps(found.document) if args.json else "\n".join(found.lines))
+    return found.code
+
+
+def evaluated(args: argparse.Namespace) -> Evaluated:
+    """Evaluate as the options say."""
     check_numbers(args)
     policy, robot = loaded(args)
     masked = policy.info.task.masking is not None
     if args.condition is not None or masked:
         policy = told(policy, args.condition)
+    dataset = Dataset(args.dataset)
+    args.split, args.where = own_clips(args, dataset, robot, policy.info)
     split = None if args.split == "all" else args.split
     library = dataset_library(
-        args.dataset, robot, args.where, split, reading_bar, performed=follows_performances(policy.info)
+        dataset, robot, args.where, split, reading_bar, performed=follows_performances(policy.info)
     )
     if args.sim2sim:
-        return report_worlds(policy, library, args)
+        return in_worlds(policy, library, args)
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # a fault of it is reported before the work, not after
     rollouts: Iterable[Rollout] = rollouts_with_bar(policy, library, args)
@@ -83,14 +105,31 @@ def main(argv: Sequence[str]) -> int:
         **judged,
         "policy": about(policy, robot),
         "split": args.split,
+        "where": args.where,
         "physics": physics(policy.info, args),
         "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
         "failed": failed(judged, args.policy),
     }
     if masked:
         document["asked"] = judge_what_was_asked(rollouts, library, policy.info)
-    print(json.dumps(document) if args.json else "\n".join(lines(document, library, args)))
-    return 1 if document["failed"] else exit_code(library)
+    return Evaluated(document, lines(document, library, args), 1 if document["failed"] else exit_code(library))
+
+
+def own_clips(args: argparse.Namespace, dataset: Dataset, robot: Robot, info: PolicyInfo) -> tuple[str, str | None]:
+    """Return the split and the condition of the clips to judge by: those asked for, else those that the policy was
+    trained for on this dataset and has not seen; where there are none, those that it learned from."""
+    data = info.data if info.data.get("dataset") == args.dataset.resolve().name else {}
+    where = args.where if args.where is not None else data.get("where")
+    if args.split is not None:
+        return args.split, where
+    learned = data.get("split") or "train"
+    if learned == "all":
+        return learned, where
+    try:
+        chosen_clips(dataset, robot, where, "test")
+    except ConfigError:
+        return learned, where
+    return "test", where
 
 
 def loaded(args: argparse.Namespace) -> tuple[Policy, Robot]:
@@ -118,8 +157,8 @@ def asked_line(asked: dict[str, Any]) -> str:
     )
 
 
-def report_worlds(policy: Policy, library: MotionLibrary, args: argparse.Namespace) -> int:
-    """Judge the policy in all worlds, print what was found, and return the exit code."""
+def in_worlds(policy: Policy, library: MotionLibrary, args: argparse.Namespace) -> Evaluated:
+    """Judge the policy in all worlds."""
     judged = sim2sim(policy, library, args)
     documents = [one.document for one in judged.values() if one.document is not None]
     faulty = {row["motion"]: row for document in documents for row in failed(document, args.policy)}
@@ -128,20 +167,19 @@ def report_worlds(policy: Policy, library: MotionLibrary, args: argparse.Namespa
         **world_document(judged),
         "policy": of_policy,
         "split": args.split,
+        "where": args.where,
         "episodes": args.episodes,
         "seed": args.seed,
         "left_out": [{"motion": name, "reason": reason} for name, reason in library.left_out],
         "failed": list(faulty.values()),
     }
-    split = "both splits" if args.split == "all" else f"the {args.split} split"
     head = [
         *policy_lines(of_policy, args),
-        f"{count_of(len(library), 'motion')} of {split}, {count_of(len(library) * args.episodes, 'rollout')} in each "
-        "world",
+        f"{count_of(len(library), 'motion')} of {clips_line(args)}, "
+        f"{count_of(len(library) * args.episodes, 'rollout')} in each world",
     ]
     told = [*head, *described(library)[1:], "", *world_lines(judged), *told_failures(document["failed"])]
-    print(json.dumps(document) if args.json else "\n".join(told))
-    return 1 if faulty else exit_code(library)
+    return Evaluated(document, told, 1 if faulty else exit_code(library))
 
 
 def about(policy: Policy, robot: Robot) -> dict[str, Any]:
@@ -162,7 +200,7 @@ def parser() -> argparse.ArgumentParser:
     out = command_parser("evaluate", __doc__)
     out.add_argument("policy", type=Path, metavar="POLICY", help="a RUN of `phuma train`, or a policy.onnx")
     out.add_argument("dataset", type=Path, metavar="DATASET", help="a folder made by `phuma build` or `phuma import`")
-    add_rollout_options(out, split="test")
+    add_rollout_options(out, split=None)
     out.add_argument(
         "--dialect", choices=(OWN, *DIALECTS), default=OWN,
         help=f"whose layout a policy.onnx has (default: {OWN})",
@@ -181,10 +219,13 @@ def parser() -> argparse.ArgumentParser:
     return out
 
 
-def add_rollout_options(parser: argparse.ArgumentParser, split: str) -> None:
-    """Add options for the clips that a policy is rolled out on, and for the simulation."""
-    parser.add_argument("--split", default=split, choices=(*SPLITS, "all"), help=f"which clips (default: {split})")
-    parser.add_argument("--where", metavar="SQL", help="only clips like \"category = 'walk'\"")
+def add_rollout_options(parser: argparse.ArgumentParser, split: str | None) -> None:
+    """Add options for the clips that a policy is rolled out on, and for the simulation; without a split those of
+    `own_clips`."""
+    default = split or "test, or where that is empty what it was trained on"
+    parser.add_argument("--split", default=split, choices=(*SPLITS, "all"), help=f"which clips (default: {default})")
+    own = "" if split else " (default: as it was trained on this dataset; true for all)"
+    parser.add_argument("--where", metavar="SQL", help=f"only clips like \"category = 'walk'\"{own}")
     parser.add_argument(
         "--physics-dt",
         type=float,
@@ -276,10 +317,9 @@ def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Names
     """Return the evaluation as lines for the terminal."""
     total, how = document["total"], document["physics"]
     noises = [f"noise {args.noise:g} times the paper's"] * (args.noise > 0) + ["pushes"] * args.pushes
-    split = "both splits" if args.split == "all" else f"the {args.split} split"
     out = [
         *policy_lines(document["policy"], args),
-        f"{count_of(total['motions'], 'motion')} of {split}, {count_of(total['rollouts'], 'rollout')}; "
+        f"{count_of(total['motions'], 'motion')} of {clips_line(args)}, {count_of(total['rollouts'], 'rollout')}; "
         f"physics steps of {how['step_ms']:g} ms, all collision shapes, {', '.join(noises) or 'no noise, no pushes'}",
         *(described(library)[1:]),
         "",
@@ -295,6 +335,12 @@ def lines(document: dict[str, Any], library: MotionLibrary, args: argparse.Names
     if rows:
         out += ["", "The worst:", aligned(columns, rows)]
     return out + told_failures(document["failed"])
+
+
+def clips_line(args: argparse.Namespace) -> str:
+    """Return which clips a policy was judged by."""
+    split = "both splits" if args.split == "all" else f"the {args.split} split"
+    return split + (f" under {harmless(args.where)}" if args.where else "")
 
 
 def told_failures(faulty: Sequence[Mapping[str, str]]) -> list[str]:

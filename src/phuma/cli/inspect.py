@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from phuma.cli.documents import (
     describe_json,
@@ -30,6 +31,9 @@ from phuma.formats.rollout_file import is_rollout
 from phuma.io.probe import Probe
 from phuma.pipelines.files_to_clips import with_rate
 from phuma.sources import ReadCfg, read_all
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Lines = list[str]
 Row = tuple[str, str, Verdict]
@@ -151,7 +155,7 @@ def _table(rows: Sequence[Row]) -> Lines:
 def _clip(probe: Probe, plot: Path | None = None) -> Lines:
     clip = load_clip(probe.path)
     if plot:
-        _draw_clip(plot, probe.path.name, clip)
+        clip_figure(probe.path.name, clip).savefig(plot)
     start, end = f"{clip.start:.1f}", f"{clip.end:.1f}"
     return [
         "  format   phuma-clip: a curated piece of a recording",
@@ -166,19 +170,25 @@ def _clip(probe: Probe, plot: Path | None = None) -> Lines:
 
 def draw(path: Path, title: str, curation: Curation) -> None:
     """Write a picture of a curated recording."""
+    recording_figure(title, curation).savefig(path)
+
+
+def recording_figure(title: str, curation: Curation) -> Figure:
+    """Return a picture of a curated recording."""
     from phuma.pipelines.curation_tracks import human_tracks
-    from phuma.viewer.timeline import Span, draw_recording
+    from phuma.viewer import timeline
 
     start = curation.motion.provenance.start
     tracks = human_tracks(curation.frames, curation.verdict.measures)
-    spans = [Span(c.start - start, c.end - start, c.verdict.kept) for c in curation.clips]
-    draw_recording(path, title, curation.motion, curation.contact.ratio, tracks, spans)
+    spans = [timeline.Span(c.start - start, c.end - start, c.verdict.kept) for c in curation.clips]
+    return timeline.recording_figure(title, curation.motion, curation.contact.ratio, tracks, spans)
 
 
-def _draw_clip(path: Path, title: str, clip: Clip) -> None:
+def clip_figure(title: str, clip: Clip) -> Figure:
+    """Return a picture of a clip."""
+    from phuma.viewer import timeline
     from phuma.viewer.show import Track
-    from phuma.viewer.timeline import Span, draw_recording
 
     height = Track("pelvis height", "m", clip.motion.root_pos[:, 2])
-    span = Span(0.0, clip.motion.duration, clip.verdict.kept)
-    draw_recording(path, title, clip.motion, clip.contact.ratio, [height], [span])
+    span = timeline.Span(0.0, clip.motion.duration, clip.verdict.kept)
+    return timeline.recording_figure(title, clip.motion, clip.contact.ratio, [height], [span])

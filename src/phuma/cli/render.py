@@ -8,7 +8,7 @@ shows eight instants. The G1 is drawn with its real shapes where the package exa
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,17 +54,31 @@ def main(argv: Sequence[str]) -> int:
     robots = [load_robot(name) for name in args.robot]
     methods = split_values(args.compare, METHODS, "method") if args.compare else []
     pieces = [piece for path in args.sources for piece in pieces_of(path, from_options(ReadCfg, args), robots=robots)]
-    if args.certified:
-        film_certified(args, pieces, robots)
-        return 0
-    each = max(1, len(robots)) * max(1, len(methods))
-    if len(pieces) * each > MOST:
-        raise ConfigError(f"{len(pieces) * each} motions in one picture; at most {MOST}")
-    film_performers(args, [p for piece in pieces for p in performers_of(piece, robots, methods)], args.human)
+    film_pieces(args, pieces, robots, methods)
     return 0
 
 
-def film_certified(args: argparse.Namespace, pieces: Sequence[Piece], robots: Sequence[Robot]) -> None:
+def film_pieces(
+    args: argparse.Namespace,
+    pieces: Sequence[Piece],
+    robots: Sequence[Robot],
+    methods: Sequence[str],
+    say: Callable[[str], object] = print,
+) -> None:
+    """Write a film of pieces on robots by methods, as the options say."""
+    if args.certified:
+        film_certified(args, pieces, robots, say)
+        return
+    each = max(1, len(robots)) * max(1, len(methods))
+    if len(pieces) * each > MOST:
+        raise ConfigError(f"{len(pieces) * each} motions in one picture; at most {MOST}")
+    performers = [p for piece in pieces for p in performers_of(piece, robots, methods)]
+    film_performers(args, performers, args.human, say=say)
+
+
+def film_certified(
+    args: argparse.Namespace, pieces: Sequence[Piece], robots: Sequence[Robot], say: Callable[[str], object] = print
+) -> None:
     """Write a film of the only piece beside its performance, which turns red where it was lost."""
     from phuma.viewer.scene import Appearance
 
@@ -72,7 +86,7 @@ def film_certified(args: argparse.Namespace, pieces: Sequence[Piece], robots: Se
         raise ConfigError("--certified films one clip of a dataset as it is stored: give one, and no --compare")
     performers = certified_performers(pieces[0], robots)
     colours = [Appearance(colour, p.ended) for p, colour in zip(performers, style.PERFORMERS)]
-    film_performers(args, performers, args.human, colours, apart=True)
+    film_performers(args, performers, args.human, colours, apart=True, say=say)
 
 
 def add_filming(parser: argparse.ArgumentParser) -> None:
@@ -89,8 +103,10 @@ def film_performers(
     human: bool = False,
     appearances: Sequence[Appearance] = (),
     apart: bool = False,
+    say: Callable[[str], object] = print,
 ) -> None:
-    """Write a film of performers side by side, at the frame rate of the first one, above what was recorded of them."""
+    """Write a film of performers side by side, at the frame rate of the first one, above what was recorded of them;
+    `say` is told what it shows."""
     motions = [p.motion.resampled(performers[0].motion.fps) for p in performers]
     which = instants(args.out, motions, args.at, args.around)
     with progress_bar("picture", len(which)) as bar:
@@ -109,7 +125,7 @@ def film_performers(
             [p.title for p in performers],
             which,
         )
-    print(", ".join(p.title for p in performers), "in", args.out)
+    say(f"{', '.join(p.title for p in performers)} in {args.out}")
 
 
 def size_of(text: str) -> tuple[int, int]:

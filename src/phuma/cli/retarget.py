@@ -17,9 +17,10 @@ from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.scores import score_lines
+from phuma.cli.table import harmless
 from phuma.core.words import count_of
 from phuma.curation import CurateCfg
-from phuma.errors import ConfigError, ReadError
+from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
 from phuma.io.json_file import read_json
@@ -29,7 +30,8 @@ from phuma.pipelines.retarget import check_within, retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import cached_robot
 from phuma.sources import ReadCfg, find_recordings
-from phuma.sources.registry import SUFFIXES, Recording
+from phuma.sources.registry import Recording
+from phuma.sources.skipped import none_found, skipped_lines
 
 RESULT = "retarget.json"
 
@@ -69,7 +71,7 @@ def main(argv: Sequence[str]) -> int:
     if args.json:
         print(json.dumps(result))
     else:
-        print(summary(result, args.out))
+        print("\n".join([*map(harmless, skipped_lines(args.sources, args.out)), summary(result, args.out)]))
     return 1 if result["failed"] else 0
 
 
@@ -82,7 +84,7 @@ def retarget_sources(
     check_reading(read_cfg)
     files = find_recordings(sources, leave_out=out)
     if not files:
-        raise ConfigError(f"nothing to retarget below {', '.join(sources)}; looked for {', '.join(sorted(SUFFIXES))}")
+        raise none_found(sources, out)
     curate_cfg = curate_cfg or CurateCfg()
     others = mistakable(file.name for file in files)
     work = partial(retarget_file, out=out, cfg=cfg, read_cfg=read_cfg, curate_cfg=curate_cfg, others=others)

@@ -19,6 +19,7 @@ from phuma.core.names import did_you_mean
 from phuma.core.words import count_of
 from phuma.dataset.category import GROUPS, TYPES
 from phuma.dataset.describe import Description
+from phuma.dataset.review import read_review
 from phuma.dataset.select import NUMBERS, SelectCfg, select
 from phuma.dataset.split import SPLITS
 from phuma.errors import ConfigError
@@ -46,6 +47,10 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--rejected", action="store_true", help="rejected clips too; they have a row and no robot's motion"
     )
+    parser.add_argument(
+        "--review", type=Path, metavar="FILE.csv",
+        help="leave out what was rejected by hand, and take the labels: what `phuma view --review` wrote",
+    )  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print the new dataset's counts and nothing else")
     args = parser.parse_args(argv)
     if args.seed is not None and args.sample is None:
@@ -53,7 +58,7 @@ def main(argv: Sequence[str]) -> int:
     cfg = SelectCfg(
         args.where, tuple(split_values(args.category, (*TYPES, *GROUPS), "category")) if args.category else (),
         tuple(args.source), args.split, limits("--min", args.min), limits("--max", args.max), args.sample,
-        args.seed or 0, args.rejected,
+        args.seed or 0, args.rejected, read_review(args.review) if args.review else {},
     )  # fmt: skip
     made = select_with_bar(args.dataset, args.out, cfg)
     counts, out = made.counts, shlex.quote(str(args.out))

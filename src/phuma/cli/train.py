@@ -63,7 +63,11 @@ OPTIONS = {"begin": "from"}
 
 def main(argv: Sequence[str]) -> int:
     """Run the command and return its exit code."""
-    args = parse_with_lock(parser(), argv, ROBOT)
+    return run(parse_with_lock(parser(), argv, ROBOT))
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check the options, train, and return the command's exit code."""
     check_numbers(args)
     check_out(args)
     with joined(args.device) as args.device, ExitStack() as quiet:

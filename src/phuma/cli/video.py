@@ -132,18 +132,29 @@ def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
     for line in report(video, robot_cfg.method):
         print(harmless(line), flush=True)
     claim(args.out, new_policy=args.policy == "new")
+    result = written(args.out, args.film, video, config(cfg, robot_cfg, curate_cfg), further)
+    for line in next_steps(args, video, result):
+        print(line)
+    return result
+
+
+def written(
+    out: Path,
+    film: Path,
+    video: Video,
+    config: dict[str, Any],
+    further: Callable[[Video], tuple[dict[str, Any], list[Layer]]] = lambda video: ({}, []),
+) -> dict[str, Any]:
+    """Write clips, motions and the page into a folder that was claimed; return what video.json holds."""
     result = {
-        "format": "phuma-video", "version": 1, "phuma": __version__, "film": args.film.name,
-        "sha256": video.film.estimate.info.sha256, "config": config(cfg, robot_cfg, curate_cfg),
-        **stored(args.film.stem, video, args.out), "failed": [],
+        "format": "phuma-video", "version": 1, "phuma": __version__, "film": film.name,
+        "sha256": video.film.estimate.info.sha256, "config": config, **stored(film.stem, video, out), "failed": [],
     }  # fmt: skip
     more, layers = further(video) if video.motions else ({}, [])
     result |= more
-    write_page(args.out / PAGE, args.film.name, video, layers)
-    write_atomic(args.out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
-    (args.out / UNFINISHED).unlink(missing_ok=True)
-    for line in next_steps(args, video, result):
-        print(line)
+    write_page(out / PAGE, film.name, video, layers)
+    write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
+    (out / UNFINISHED).unlink(missing_ok=True)
     return result
 
 

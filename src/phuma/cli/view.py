@@ -3,7 +3,7 @@
 A dataset shows a list of its clips, kept or not, to search, filter and sort; what `phuma certify` performed is shown
 beside what it was to do. Other files are shown one by one: a robot's motion as it is, a human's on the robot. Only this
 machine can open the page unless --host says otherwise; then the link that is printed holds a token, without which
-nothing is answered. Nothing is written.
+nothing is answered. Nothing is written but the file of --review.
 """
 
 from __future__ import annotations
@@ -41,13 +41,17 @@ def main(argv: Sequence[str]) -> int:
         "--certify", action="store_true",
         help="offer to perform clips under physics that were not yet: seconds to a minute each",
     )  # fmt: skip
+    parser.add_argument(
+        "--review", type=Path, metavar="FILE.csv",
+        help="of a dataset, keep, reject and label clips by hand, in this file, which `select` and `build` take",
+    )  # fmt: skip
     add_serving(parser)
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     add_options(parser, CurateCfg, ("preset", "ground", "contacts", "mend"))
     args = parse_with_lock(parser, argv, ["g1"])
     check_port(args)
     cfgs = from_options(ReadCfg, args), from_options(CurateCfg, args)
-    serve(collection_of(args.sources, args.robot, *cfgs, certify=args.certify), args)
+    serve(collection_of(args.sources, args.robot, *cfgs, certify=args.certify, review=args.review), args)
     return 0
 
 
@@ -104,10 +108,13 @@ def collection_of(
     read_cfg: ReadCfg,
     curate_cfg: CurateCfg | None = None,
     certify: bool = False,
+    review: Path | None = None,
 ) -> Collection:
     """Return the collection of one dataset, or of any number of files."""
     folders = [path for path in sources if path.is_dir()]
     if not folders:
+        if review is not None:
+            raise ConfigError("--review is of the clips of a dataset; these are files")
         from phuma.pipelines.scene_building import DEFAULT_ROBOT
 
         print(f"reading {len(sources)} file{'s' if len(sources) > 1 else ''} ...", file=sys.stderr)
@@ -120,7 +127,7 @@ def collection_of(
         raise ConfigError(f"{root} is a training run: watch its policy by `phuma play {root} DATASET`")
     if not Layout(root).description.is_file():
         raise ConfigError(f"{root} is no dataset: build one by `phuma build {root} --out DATASET`, or name its files")
-    return DatasetCollection(root, robots_of(root, robots), certify=certify)
+    return DatasetCollection(root, robots_of(root, robots), certify=certify, review=review)
 
 
 def robots_of(root: Path, more: Sequence[str]) -> list[Robot]:

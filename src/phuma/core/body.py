@@ -36,6 +36,10 @@ class Body:
 
     A sole point v follows the joints by linear blend skinning,
     x = sum_j w_j (R_j (v + B(pose) - J_j) + p_j), where B is zero but for SMPL-X.
+
+    >>> body = phuma.read("walk.bvh").body
+    >>> body.joints.shape, body.soles.shape
+    ((22, 3), (88, 3))
     """
 
     joints: Array

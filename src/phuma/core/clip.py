@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from phuma.core.by_hand import ByHand
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.metric import Metric
@@ -36,7 +37,14 @@ class Measure:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All metrics of a clip; it is kept when every one of them passed."""
+    """All metrics of a clip; it is kept when every one of them passed.
+
+    >>> verdict = phuma.curate(phuma.read("walk.bvh")).clips[0].verdict
+    >>> verdict.kept, verdict.reasons
+    (True, ())
+    >>> all(measure.passed for measure in verdict.measures)
+    True
+    """
 
     measures: tuple[Measure, ...]
 
@@ -63,8 +71,14 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False)
-class Clip:
-    """A piece of a recording with the ground at z = 0, its contacts and its verdict."""
+class Clip(ByHand):
+    """A piece of a recording with the ground at z = 0, its contacts and its verdict.
+
+    >>> clip = phuma.curate(phuma.read("walk.bvh")).clips[0]
+    >>> clip
+    Clip('walk.bvh', 0.00 to 2.00 s, kept)
+    >>> clip.save("walk_clip.npz")
+    """
 
     motion: HumanMotion
     contact: FootContacts

@@ -12,9 +12,11 @@ import numpy as np
 from phuma.core import rotations as rot
 from phuma.core.arrays import checked, checked_fps, checked_unit
 from phuma.core.body import Body, Pose
+from phuma.core.by_hand import ByHand
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import MIRROR_JOINTS, N_JOINTS, REST_TO_WORLD
+from phuma.core.trajectory import cut_frames
 from phuma.errors import PhumaError
 
 _MIRROR_LOCAL = np.array([1.0, 1.0, -1.0, -1.0])  # a turn seen in a mirror across rest x
@@ -30,8 +32,16 @@ def precision_of(frames: int) -> type[np.floating]:
 
 
 @dataclass(frozen=True, eq=False)
-class HumanMotion:
-    """The motion of a person: world z-up, metres, quaternions wxyz."""
+class HumanMotion(ByHand):
+    """The motion of a person: world z-up, metres, quaternions wxyz.
+
+    >>> motion = phuma.read("walk.bvh")
+    >>> motion
+    HumanMotion('walk.bvh', 2.00 s, 60 frames at 30 Hz, body bvh)
+    >>> motion.pose.position.shape  # joints in the world, m
+    (60, 22, 3)
+    >>> motion.cut(1.0).resample(60).save("second.bvh")
+    """
 
     body: Body
     root_pos: Array
@@ -99,14 +109,14 @@ class HumanMotion:
 
     def cut(self, start: float | None = None, end: float | None = None) -> HumanMotion:
         """Return the part from `start` to `end` seconds; an end beyond the motion's is its end."""
-        first = round((start or 0.0) * self.fps)
-        last = len(self) if end is None else min(len(self), round(end * self.fps))
-        if not 0 <= first < last:
-            raise PhumaError(
-                f"nothing lies between {start or 0:g} s and {'the end' if end is None else f'{end:g} s'}: "
-                f"the motion lasts {self.duration:.2f} s"
-            )
+        first, last = cut_frames(len(self), self.fps, start, end)
         return self.frames(first, last)
+
+    def resample(self, fps: float) -> HumanMotion:
+        """Return the motion at another rate in Hz: positions along lines, rotations along great arcs."""
+        from phuma.core.resample import resample  # it is made of motions
+
+        return resample(self, checked_fps(fps))
 
     def shifted(self, by: Array) -> HumanMotion:
         """Return the motion moved by the vector `by` (3,) m in the world."""

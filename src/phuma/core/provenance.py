@@ -7,7 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Provenance:
-    """The source of a motion and what may be done with it."""
+    """The source of a motion and what may be done with it.
+
+    >>> origin = phuma.generate("walk", 2.0).motion.provenance
+    >>> origin.source, origin.redistributable
+    ('synth:walk:0', True)
+    """
 
     source: str
     """File as it was found, or what generated the motion"""

@@ -46,7 +46,9 @@ MAIN: tuple[Metric, ...] = (
         "frames near the human: joints within 10 cm, limbs within 10° on average",
         LOWEST, Rejection("{value} of frames are near the human", "%"),
         (Series("position_error", "position error", "cm", 100.0, 100 * POSITION_LIMIT),
-         Series("direction_error", "direction error", "°", limit=DIRECTION_LIMIT)),
+         Series("direction_error", "direction error", "°", limit=DIRECTION_LIMIT),
+         Series("feet_far", "foot far off"),
+         Series("foot_error", "foot off the human's", "cm", 100.0, 100 * POSITION_LIMIT)),
     ),
     Metric(
         "feasibility", "joint feasibility", "%", "high", "frames with every joint within 98 % of its range and speed",

@@ -12,12 +12,20 @@ from phuma.core.arrays import checked, same_length
 from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import N_JOINTS, REGIONS
-from phuma.core.trajectory import Trajectory, instants
+from phuma.core.trajectory import Trajectory, cut_frames, instants
 
 
 @dataclass(frozen=True, eq=False)
 class RobotMotion(Trajectory):
-    """A robot's trajectory in double precision, with its provenance, contacts and quality."""
+    """A robot's trajectory in double precision, with its provenance, contacts and quality.
+
+    >>> motion = phuma.retarget("walk.bvh", robot="g1")
+    >>> motion.cut(0.5, 1.5).resample(50)
+    RobotMotion(g1, 'walk.bvh', 0.98 s, 49 frames at 50 Hz)
+    >>> motion.joint_pos.shape
+    (60, 29)
+    >>> motion.save("walk_g1.npz")
+    """
 
     contact: Array
     """(T, 4) contact ratios of the human as curation found them: left heel, left toe, right heel, right toe; judged by
@@ -64,6 +72,16 @@ class RobotMotion(Trajectory):
     def frames(self, rows: slice | Array) -> RobotMotion:
         """Return the motion in some frames, each as often as it is named."""
         return replace(self, **{name: values[rows] for name, values in self._arrays().items()})
+
+    def cut(self, start: float | None = None, end: float | None = None) -> RobotMotion:
+        """Return the part from `start` to `end` seconds; its provenance says where in the recording it begins."""
+        first, last = cut_frames(len(self), self.fps, start, end)
+        origin = replace(self.provenance, start=self.provenance.start + first / self.fps)
+        return replace(self.frames(slice(first, last)), provenance=origin)
+
+    def resample(self, fps: float) -> RobotMotion:
+        """Return the motion at another rate, as `resampled` does."""
+        return self.resampled(fps)
 
     def resampled(self, fps: float) -> RobotMotion:
         """Return the motion at another rate, as `Trajectory.resampled` does it; `contact_used` stays 0 or 1."""

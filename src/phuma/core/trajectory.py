@@ -14,6 +14,7 @@ import numpy as np
 
 from phuma.core import rotations as rot
 from phuma.core.arrays import checked, checked_fps, checked_unit, same_length
+from phuma.core.by_hand import ByHand
 from phuma.core.rotations import Array
 from phuma.errors import PhumaError
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Trajectory:
+class Trajectory(ByHand):
     """The trajectory of a robot: world z-up, metres, radians, quaternions wxyz; the ground is z = 0.
 
     Every value is finite, and the arrays are read-only. They are in double precision, unless all three were given in
@@ -101,6 +102,15 @@ class Trajectory:
         arrays = self.root_pos[rows], self.root_quat[rows], self.joint_pos[rows]
         return Trajectory(self.robot, self.joint_names, self.fps, *arrays)
 
+    def cut(self, start: float | None = None, end: float | None = None) -> Trajectory:
+        """Return the part from `start` to `end` seconds; an end beyond the motion's is its end."""
+        first, last = cut_frames(len(self), self.fps, start, end)
+        return self.frames(slice(first, last))
+
+    def resample(self, fps: float) -> Trajectory:
+        """Return the motion at another rate, as `resampled` does."""
+        return self.resampled(fps)
+
     def resampled(self, fps: float) -> Trajectory:
         """Return the trajectory at another rate, from its first frame to its last: along lines, rotations along great
         arcs.
@@ -112,6 +122,18 @@ class Trajectory:
         at = instants(len(self), self.fps, fps)
         arrays = at.along(self.root_pos), at.turned(self.root_quat), at.along(self.joint_pos)
         return Trajectory(self.robot, self.joint_names, fps, *arrays)
+
+
+def cut_frames(frames: int, fps: float, start: float | None, end: float | None) -> tuple[int, int]:
+    """Return the first of `frames` between two times in seconds, and the one behind the last; none is an error."""
+    first = round((start or 0.0) * fps)
+    last = frames if end is None else min(frames, round(end * fps))
+    if not 0 <= first < last:
+        raise PhumaError(
+            f"nothing lies between {start or 0:g} s and {'the end' if end is None else f'{end:g} s'}: "
+            f"the motion lasts {frames / fps:.2f} s"
+        )
+    return first, last
 
 
 class Instants(NamedTuple):

@@ -32,7 +32,12 @@ PRESET_MENDS: Mapping[str, bool] = {"paper": False, "dynamic": True}
 
 @dataclass(frozen=True)
 class CurateCfg:
-    """Settings by which recordings become clips."""
+    """Settings by which recordings become clips.
+
+    >>> cfg = phuma.CurateCfg(preset="paper", clip_seconds=2.0)
+    >>> len(phuma.curate(phuma.generate("walk", 4.0).motion, cfg).clips)
+    3
+    """
 
     preset: str = "dynamic"
     """Set of filters and thresholds: paper (the paper's), dynamic (support judged by forces)"""

@@ -17,6 +17,7 @@ from phuma.core.clip import Clip, Measure, Verdict
 from phuma.core.curation_metrics import DURATION
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion, pose_together
+from phuma.core.resample import frames_at, resample
 from phuma.core.series import length
 from phuma.core.skeleton import N_SOLE
 from phuma.core.smoothing import smooth, smooth_each
@@ -25,7 +26,6 @@ from phuma.curation.dynamic import AROUND, FrameDynamics, frame_dynamics
 from phuma.curation.mending import Mending, mend
 from phuma.curation.mending.speed import find_speed
 from phuma.curation.paper import POSED, FrameMetrics, frame_metrics, posed_series
-from phuma.curation.resample import frames_at, resample
 from phuma.errors import PhumaError
 
 MIN_FRAMES = 4  # jerk is a third difference
@@ -39,7 +39,12 @@ MARGIN = 15.0
 
 @dataclass(frozen=True, eq=False)
 class Curation:
-    """A recording after curation."""
+    """A recording after curation.
+
+    >>> curation = phuma.curate(phuma.generate("walk", 6.0).motion)
+    >>> [(clip.start, clip.verdict.kept) for clip in curation.clips]
+    [(0.0, True), (3.5, True)]
+    """
 
     motion: HumanMotion
     """The whole recording at the clips' frame rate, smoothed, with the ground at z = 0"""
@@ -109,9 +114,11 @@ def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     Returns a Curation: `motion` (30 Hz, smoothed, ground at z = 0), `contact.ratio` (T, 4), `frames` with what the
     preset looks at as arrays over time, `clips` with their verdicts, and `verdict` on the recording as one piece.
 
-        curation = phuma.curate(phuma.read("walk.bvh"))
-        curation.frames.pelvis_support
-        [clip.verdict.reasons for clip in curation.clips]
+    >>> curation = phuma.curate(phuma.read("walk.bvh"))
+    >>> curation.contact.ratio.shape
+    (60, 4)
+    >>> [clip.verdict.reasons for clip in curation.clips]
+    [()]
     """
     cfg = cfg or CurateCfg()
     evidence, note = evidence_of(resample(motion, cfg.rate), cfg), ""

@@ -7,13 +7,14 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from phuma.dataset.describe import Description, load_description
 from phuma.dataset.layout import Layout
 from phuma.dataset.manifest import ask, clean_condition, one_question, open_manifest, quoted
-from phuma.errors import PhumaError, ReadError
+from phuma.errors import PhumaError, ReadError, missing_extra
 from phuma.io.inside import inside
 
 if TYPE_CHECKING:
@@ -71,15 +72,28 @@ class Entry:
 
 
 class Dataset:
-    """A folder made by `phuma build`. Opening it reads the manifest, no clip.
+    """A folder made by `phuma build`: its kept clips in the manifest's order. Opening it reads the manifest, no clip.
 
-    dataset = phuma.open_dataset("g1")
-    for entry in dataset.entries("category = 'walk' AND split = 'train'"):
-        motion = entry.motion()
+    >>> dataset = phuma.open_dataset("g1")
+    >>> len(dataset), dataset[0].id
+    (2, 'recordings-squat-05eaa45751_0_0000000')
+    >>> [entry.row["category"] for entry in dataset.where("frames >= 60")]
+    ['squat', 'walk']
+    >>> dataset["recordings-squat-05eaa45751_0_0000000"].motion()
+    RobotMotion(g1, 'recordings/squat.bvh', 2.00 s, 60 frames at 30 Hz)
+    >>> dataset.to_pandas()[["clip", "frames"]].shape
+    (2, 2)
+    >>> windows = dataset.windows(seconds=1.0, fps=50)
+    >>> len(windows), tuple(windows[0]["joint_pos"].shape)
+    (2, (50, 29))
     """
 
-    def __init__(self, root: str | Path) -> None:
+    def __init__(self, root: str | Path, condition: str | None = None, kept: bool = True) -> None:
         self.root = Path(root)
+        self.condition = condition
+        """The condition in SQL under which it holds clips; None for all of them"""
+        self.only_kept = kept
+        """Whether it iterates over kept clips alone"""
         self.description: Description = load_description(self.root)
         manifest = Layout(self.root).manifest
         if not self.description.finished or not manifest.exists():
@@ -90,16 +104,46 @@ class Dataset:
 
     def __repr__(self) -> str:
         kept, clips = (self.description.counts.get(name, 0) for name in ("kept", "clips"))
-        return f"Dataset({str(self.root)!r}, {kept} of {clips} clips kept)"
+        if self.condition is None and self.only_kept:
+            return f"Dataset({str(self.root)!r}, {kept} of {clips} clips kept)"
+        under = f" under {self.condition}" if self.condition else ""
+        return f"Dataset({str(self.root)!r}, {len(self)} of {clips} clips{under})"
 
     def __len__(self) -> int:
-        """Return the number of clips that were kept."""
-        return self.description.counts.get("kept", 0)
+        """Return the number of clips, by default of those that were kept; each robot's counts."""
+        if self.condition is None and self.only_kept:
+            return self.description.counts.get("kept", 0)
+        return len(self._keys)
+
+    def __iter__(self) -> Iterator[Entry]:
+        return self.entries(kept=self.only_kept)
+
+    def __contains__(self, clip: object) -> bool:
+        return any(clip in (name, (name, robot)) for name, robot in self._keys)
+
+    def __getitem__(self, which: int | slice | str | tuple[str, str]) -> Any:
+        """Return a clip by its number or its id, or its id and its robot; of a slice the list of clips."""
+        if isinstance(which, str):
+            return self.entry(which)
+        if isinstance(which, tuple):
+            return self.entry(*which)
+        if isinstance(which, slice):
+            return [self.entry(*key) for key in self._keys[which]]
+        return self.entry(*self._keys[which])
+
+    @cached_property
+    def _keys(self) -> list[tuple[str, str]]:
+        """Return clip and robot of what it iterates over."""
+        condition = "kept" if self.only_kept else "true"
+        return [(row["clip"], row["robot"]) for row in self.rows(condition, "clip, robot")]
 
     @cached_property
     def database(self) -> Any:
         """Return DuckDB with the table `manifest`; it reaches no file."""
-        return open_manifest(self._manifest)
+        database = open_manifest(self._manifest)
+        if self.condition is not None:
+            ask(database, f"DELETE FROM manifest WHERE NOT coalesce({clean_condition(self.condition)}, false)")
+        return database
 
     def derived(self, name: str, sql: str) -> str:
         """Return the name of a table that is made by a question to `manifest` when it is first asked for.
@@ -128,10 +172,40 @@ class Dataset:
         return [dict(zip(names, row)) for row in found]
 
     def part(self, where: str | None) -> Dataset:
-        """Return this dataset restricted to the rows under a condition."""
-        part = Dataset(self.root)
-        ask(part.database, f"DELETE FROM manifest WHERE NOT coalesce({clean_condition(where)}, false)")
+        """Return this dataset restricted to the rows under a condition, kept or not."""
+        return self.where(where, kept=self.only_kept)
+
+    def where(self, condition: str | None = None, kept: bool = True) -> Dataset:
+        """Return the clips under a condition in SQL over the manifest's columns; without `kept` rejected ones too."""
+        conditions = [clean_condition(each) for each in (self.condition, condition) if each]
+        part = Dataset(self.root, " AND ".join(conditions) or None, kept)
+        _ = part.database  # a fault of the condition is reported at once
         return part
+
+    def to_pandas(self) -> Any:
+        """Return the clips' rows of the manifest as a pandas.DataFrame."""
+        return self._table("pandas", "df")
+
+    def to_arrow(self) -> Any:
+        """Return the clips' rows of the manifest as a pyarrow.Table."""
+        return self._table("pyarrow", "to_arrow_table")
+
+    def _table(self, library: str, method: str) -> Any:
+        try:
+            import_module(library)
+        except ModuleNotFoundError as e:
+            raise missing_extra(e, f"the manifest as a table of {library}") from None
+        with self.database.cursor() as database:
+            return getattr(database.query(f"FROM manifest WHERE {'kept' if self.only_kept else 'true'}"), method)()
+
+    def windows(self, seconds: float, fps: float = 50.0, stride: float | None = None, robot: str | None = None) -> Any:
+        """Return a torch.utils.data.Dataset of windows of `seconds` at `fps` Hz, one every `stride` seconds, by default
+        side by side; a dataset of several robots needs the name of one."""
+        try:
+            from phuma.dataset.windows import Windows
+        except ModuleNotFoundError as e:
+            raise missing_extra(e, "a dataset of windows") from None
+        return Windows(self, seconds, fps, stride, robot)
 
     def entries(self, where: str | None = None, kept: bool = True) -> Iterator[Entry]:
         """Yield the clips under a condition, by default the kept ones."""
@@ -174,5 +248,9 @@ def frames_of(row: Mapping[str, Any], whole: Clip) -> tuple[int, int]:
 
 
 def open_dataset(root: str | Path) -> Dataset:
-    """Open a folder made by `phuma build`."""
+    """Open a folder made by `phuma build`.
+
+    >>> phuma.open_dataset("g1")
+    Dataset('g1', 2 of 2 clips kept)
+    """
     return Dataset(root)

@@ -13,12 +13,13 @@ from typing import Any
 
 from phuma.core.names import did_you_mean
 from phuma.dataset.builder import finish, records
-from phuma.dataset.category import GROUPS, TYPES
+from phuma.dataset.category import GROUP_OF, GROUPS, TYPES, category_of
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import Description
 from phuma.dataset.layout import Layout, make_folder
 from phuma.dataset.manifest import COLUMNS, ask, clean_condition
-from phuma.dataset.record import HASHED, file_sha256, save_record
+from phuma.dataset.record import HASHED, Row, file_sha256, save_record
+from phuma.dataset.review import REJECT, Reviewed, judgement
 from phuma.dataset.split import SPLITS
 from phuma.errors import ConfigError, ReadError, StorageError
 from phuma.io.atomic import write_atomic
@@ -49,6 +50,8 @@ class SelectCfg:
     seed: int = 0
     rejected: bool = False
     """Whether rejected clips are selected too"""
+    review: Mapping[str, Reviewed] = field(default_factory=dict)
+    """Judgements by hand: rejected clips are left out, and labels are taken"""
 
     def __post_init__(self) -> None:
         _one_of("category", self.category, (*TYPES, *GROUPS))
@@ -86,7 +89,7 @@ def select(
     description = _description(dataset, cfg, {robot for _, robot in chosen})
     with _new_folder(out, root) as layout:
         layout.make()
-        _copy(Layout(root), layout, chosen, progress)
+        _copy(Layout(root), layout, chosen, cfg.review, progress)
         return finish(layout, description)
 
 
@@ -104,7 +107,8 @@ def choose(dataset: Dataset, cfg: SelectCfg) -> set[Key]:
     tests += [(f'"{name}" >= ?', [value]) for name, value in cfg.at_least.items()]
     tests += [(f'"{name}" <= ?', [value]) for name, value in cfg.at_most.items()]
     condition, values = " AND ".join(test for test, _ in tests), [v for _, given in tests for v in given]
-    chosen = {(str(c), str(r)) for c, r in ask(dataset.database, _SQL + condition, values)[1]}
+    found = ask(dataset.database, _SQL + condition, values)[1]
+    chosen = {(str(c), str(r)) for c, r in found if judgement(cfg.review, str(c)).verdict != REJECT}
     if cfg.sample is not None:
         clips = sample({clip for clip, _ in chosen}, cfg.sample, cfg.seed)
         chosen = {key for key in chosen if key[0] in clips}
@@ -141,11 +145,17 @@ def _description(dataset: Dataset, cfg: SelectCfg, robots: set[str]) -> Descript
     return replace(before, robots=tuple(r for r in before.robots if r in robots), selected=selected)
 
 
-def _copy(source: Layout, target: Layout, chosen: set[Key], progress: Callable[[int, int], None]) -> None:
+def _copy(
+    source: Layout,
+    target: Layout,
+    chosen: set[Key],
+    review: Mapping[str, Reviewed],
+    progress: Callable[[int, int], None],
+) -> None:
     """Copy the chosen rows of every record, with their files."""
     done = 0
     for record in records(source):
-        rows = tuple(row for row in record.rows if (row["clip"], row["robot"]) in chosen)
+        rows = tuple(_labelled(row, review) for row in record.rows if (row["clip"], row["robot"]) in chosen)
         if not rows:
             continue
         for name in dict.fromkeys(row[key] for row in rows for key in HASHED if row.get(key)):
@@ -155,6 +165,15 @@ def _copy(source: Layout, target: Layout, chosen: set[Key], progress: Callable[[
         progress(done, len(chosen))
     if done != len(chosen):
         raise ReadError(source.root, f"its manifest and its records disagree; `phuma verify {source.root}` says where")
+
+
+def _labelled(row: Row, review: Mapping[str, Reviewed]) -> Row:
+    """Return a row with the label that somebody gave it, and the type that the label names."""
+    label = judgement(review, row["clip"]).label
+    if not label:
+        return row
+    category = category_of(label, row["category"])
+    return {**row, "label": label, "category": category, "category_group": GROUP_OF.get(category)}
 
 
 def _link(source: Path, target: Path) -> None:

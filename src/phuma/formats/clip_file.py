@@ -38,7 +38,10 @@ def is_clip(probe: Probe) -> bool:
 
 
 def save_clip(path: str | Path, clip: Clip) -> None:
-    """Write a clip atomically."""
+    """Write a clip atomically.
+
+    >>> phuma.save_clip("stand.npz", phuma.curate(phuma.generate("stand", 2.0).motion).clips[0])
+    """
     root, quat = clip.motion.root_pos.astype(np.float32), clip.motion.joint_quat.astype(np.float32)
     # Joints are posed from what is stored, so that the file agrees with itself to the last bit.
     motion, body = replace(clip.motion, root_pos=root, joint_quat=quat), clip.motion.body
@@ -67,7 +70,12 @@ def save_clip(path: str | Path, clip: Clip) -> None:
 
 
 def load_clip(path: str | Path) -> Clip:
-    """Read a clip; every fault of the file is a ReadError."""
+    """Read a clip; every fault of the file is a ReadError.
+
+    >>> phuma.save_clip("stand.npz", phuma.curate(phuma.generate("stand", 2.0).motion).clips[0])
+    >>> phuma.load_clip("stand.npz")
+    Clip('synth:stand:0', 0.00 to 2.00 s, kept)
+    """
     probe = Probe(Path(path))
     if not is_clip(probe):
         raise ReadError(path, f"is not a clip ({FORMAT}); `phuma inspect` says what it is")

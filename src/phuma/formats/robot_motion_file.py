@@ -33,7 +33,10 @@ def is_robot_motion(probe: Probe) -> bool:
 
 
 def save_robot_motion(path: str | Path, motion: RobotMotion) -> None:
-    """Write a robot motion atomically."""
+    """Write a robot motion atomically.
+
+    >>> phuma.save_robot_motion("first_second.npz", phuma.load_robot_motion("walk.npz").cut(end=1.0))
+    """
     arrays: dict[str, Any] = {
         "format": FORMAT,
         "version": np.int64(VERSION),
@@ -51,7 +54,11 @@ def save_robot_motion(path: str | Path, motion: RobotMotion) -> None:
 
 
 def load_robot_motion(path: str | Path) -> RobotMotion:
-    """Read a robot motion; every fault of the file is a ReadError."""
+    """Read a robot motion; every fault of the file is a ReadError.
+
+    >>> phuma.load_robot_motion("walk.npz")
+    RobotMotion(g1, 'walk.bvh', 2.00 s, 60 frames at 30 Hz)
+    """
     probe = Probe(Path(path))
     if not is_robot_motion(probe):
         raise ReadError(path, f"is not a robot motion ({FORMAT}); `phuma inspect` says what it is")

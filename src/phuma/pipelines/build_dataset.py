@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from phuma.body.choice import check_body
 from phuma.core.clip import Clip
@@ -22,6 +22,7 @@ from phuma.dataset.describe import ROBOT_FILES, Description
 from phuma.dataset.labels import read_labels
 from phuma.dataset.layout import Layout, clip_id, make_folder, recording_id
 from phuma.dataset.record import Job, Row, file_sha256
+from phuma.dataset.review import BY_HAND, KEEP, REJECT, Reviewed, judgement, review_text
 from phuma.dataset.split import relative_name, split_of
 from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
@@ -34,7 +35,8 @@ from phuma.robots import Robot, cached_robot
 from phuma.runtime.process_pool import WorkerLimits, run_all
 from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.bvh.match import load_joint_map
-from phuma.sources.registry import SUFFIXES, Recording, refuse_datasets
+from phuma.sources.registry import Recording, refuse_datasets
+from phuma.sources.skipped import none_found
 
 LIBRARIES = ("mujoco", "numba", "numpy", "scipy")
 
@@ -51,6 +53,8 @@ class BuildCfg:
     """Share of the joints' ranges, around their middle, that motions are solved within; mjlab clips to 0.9"""
     read: ReadCfg = field(default_factory=ReadCfg)
     curate: CurateCfg = field(default_factory=CurateCfg)
+    review: Mapping[str, Reviewed] = field(default_factory=dict)
+    """Judgements of clips by hand, which count before curation's"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "method", check_within(self.within, self.method))
@@ -106,6 +110,7 @@ def describe(cfg: BuildCfg) -> Description:
         "method": cfg.method,
         "mirror": cfg.mirror,
         **({} if cfg.within == 1 else {"within": cfg.within}),  # of earlier versions' datasets nothing is said
+        **({"review": hashlib.sha256(review_text(cfg.review).encode()).hexdigest()[:16]} if cfg.review else {}),
         ROBOT_FILES: {robot.name: robot_identity(robot) for robot in robots},
     }
     return Description(tuple(robot.name for robot in robots), config, tool_versions())
@@ -143,8 +148,7 @@ def jobs_of(sources: Sequence[str | Path], out: Path) -> list[Job]:
     # Sorted, since of two folders with the same name the second one gets a number.
     jobs = named_jobs(find_recordings(sorted(map(str, sources)), leave_out=out))
     if not jobs:
-        wanted = ", ".join(sorted(SUFFIXES))
-        raise ConfigError(f"no recordings below {', '.join(map(str, sources))}; looked for {wanted}")
+        raise none_found(sources, out)
     return jobs
 
 
@@ -195,7 +199,8 @@ def produce(job: Job, layout: Layout, cfg: BuildCfg) -> list[Row]:
             "human_sha256": file_sha256(human),
         }
         for clip in part.clips:
-            images = [clip, clip.mirror()] if cfg.mirror and clip.verdict.kept else [clip]
+            kept = _judged(cfg, clip_id(job.id, person, clip.start), clip).kept
+            images = [clip, clip.mirror()] if cfg.mirror and kept else [clip]
             rows += [row for image in images for row in _clip_rows(job, layout, cfg, image, about)]
     return rows
 
@@ -204,13 +209,14 @@ def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) 
     """Return the manifest rows of a clip, one per robot, and write the robots' motions if the clip is kept."""
     source = clip.motion.provenance
     guess = categorise(clip.motion, clip.contact)
-    category = category_of(job.label, guess)
     name = clip_id(job.id, about["person"], clip.start, source.mirrored)
+    kept, reasons, label, notes = _judged(cfg, name, clip)
+    category = category_of(label or job.label, guess)
     row: Row = {
         **about,
         "clip": name,
-        "kept": clip.verdict.kept,
-        "reasons": list(clip.verdict.reasons),
+        "kept": kept,
+        "reasons": reasons,
         "recording": job.name,
         "source": job.source,
         "format": source.format,
@@ -223,10 +229,10 @@ def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) 
         "category": category,
         "category_group": GROUP_OF[category],
         "category_guess": guess,
-        "label": job.label,
+        "label": label or job.label,
         "licence": source.licence,
         "redistributable": source.redistributable,
-        "notes": list(source.notes),
+        "notes": [*source.notes, *notes],
         "imported": False,
         **{m.name: m.value for m in clip.verdict.measures},
         **{f"{m.name}_limit": m.limit for m in clip.verdict.measures},
@@ -234,9 +240,30 @@ def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) 
     rows = []
     for robot in map(cached_robot, cfg.robots):
         rows.append({**row, "robot": robot.name})
-        if clip.verdict.kept:
+        if kept:
             rows[-1] |= stored(layout, job.id, name, retarget(clip, robot, cfg.method, within=cfg.within))
     return rows
+
+
+class Judged(NamedTuple):
+    """The verdict on a clip that counts."""
+
+    kept: bool
+    reasons: list[str]
+    label: str
+    """The label that was given by hand; empty for none"""
+    notes: list[str]
+
+
+def _judged(cfg: BuildCfg, name: str, clip: Clip) -> Judged:
+    """Return the verdict by hand where there is one, else curation's."""
+    verdict, label = judgement(cfg.review, name)
+    reasons = list(clip.verdict.reasons)
+    if verdict == KEEP and reasons:
+        return Judged(True, [], label, [f"kept by hand, though {'; '.join(reasons)}"])
+    if verdict == REJECT:
+        return Judged(False, [*reasons, BY_HAND], label, [])
+    return Judged(clip.verdict.kept, reasons, label, [])
 
 
 def stored(layout: Layout, recording: str, name: str, motion: RobotMotion) -> Row:

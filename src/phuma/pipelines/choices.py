@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -70,6 +71,10 @@ def offers_of(
                 if done.get(robot.name) != method:
                     make = partial(_retargeted, piece, robot, method)
                     offers[f"{robot.name}:{method}"] = Offer(f"{robot.name} by {method}", make, computed=True)
+            for preset in piece.presets:
+                title = f"{robot.name} by {DEFAULT_METHOD}, preset {preset}"
+                make = partial(_by_preset, piece, robot, preset, title)
+                offers[f"{robot.name}:{DEFAULT_METHOD}@{preset}"] = Offer(title, make, computed=True)
     return offers
 
 
@@ -98,6 +103,15 @@ def _performed(stored: Stored) -> Performers:
 def _retargeted(piece: Piece, robot: Robot, method: str) -> Performers:
     assert piece.clip is not None
     return [perform(piece.clip, robot, method)]
+
+
+def _by_preset(piece: Piece, robot: Robot, preset: str, title: str) -> Performers:
+    """Curate the recording by another preset and put it on the robot; what that preset says of it is a flag."""
+    clip = piece.presets[preset]()
+    verdict = "; ".join(clip.verdict.reasons)
+    said = f"preset {preset} rejects it as a whole: {verdict}" if verdict else f"preset {preset} keeps it as a whole"
+    made = perform(clip, robot)
+    return [replace(made, id=f"{robot.name}:{DEFAULT_METHOD}@{preset}", title=title, flags=(said, *made.flags))]
 
 
 def _certified(piece: Piece, stored: Stored | None, robot: Robot | None) -> Performers:

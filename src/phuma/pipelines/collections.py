@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from phuma.curation import CurateCfg
 from phuma.dataset.dataset import Dataset, Entry
+from phuma.dataset.review import ReviewFile, judgement
 from phuma.dataset.search import PAGE_ROWS, Search, facets, search
 from phuma.errors import ConfigError
 from phuma.robots import Robot, load_robot
@@ -37,7 +38,15 @@ class DatasetCollection:
 
     opening = "reading"
 
-    def __init__(self, root: Path, robots: Sequence[Robot], where: str | None = None, certify: bool = False) -> None:
+    def __init__(
+        self,
+        root: Path,
+        robots: Sequence[Robot],
+        where: str | None = None,
+        certify: bool = False,
+        review: Path | None = None,
+    ) -> None:
+        self._review = None if review is None else ReviewFile(review, root)
         self._dataset = Dataset(root) if where is None else Dataset(root).part(where)
         self._facets = facets(self._dataset)  # reads the manifest, so that its faults are reported at once
         self._robots = {robot.name: robot for robot in robots}
@@ -49,10 +58,22 @@ class DatasetCollection:
     def about(self) -> dict[str, Any]:
         names = ("name", "label", "unit", "better")
         metrics = [{name: getattr(metric, name) for name in names} for metric in self._facets.metrics]
-        return {"title": self._dataset.root.resolve().name, **asdict(self._facets), "metrics": metrics}
+        return {"title": self._dataset.root.resolve().name, **asdict(self._facets), "metrics": metrics,
+                "review": None if self._review is None else str(self._review.path), "robots_known": list(self._robots),
+                "path": str(self._dataset.root)}  # fmt: skip
 
     def find(self, request: Mapping[str, str]) -> dict[str, Any]:
-        return asdict(search(self._dataset, search_of(request)))
+        page = asdict(search(self._dataset, search_of(request)))
+        if self._review is not None:
+            for row in page["rows"]:
+                row["review"] = judgement(self._review.judged, row["clip"])._asdict()
+        return page
+
+    def review(self, clip: str, verdict: str, label: str) -> dict[str, str]:
+        """Write a judgement by hand; without a file for them it is an error."""
+        if self._review is None:
+            raise ConfigError("judgements are written to a file of yours: start `phuma view DATASET --review FILE.csv`")
+        return self._review.judge(self._entry(clip, None).id, verdict, label)._asdict()
 
     def piece(self, clip: str, robot: str | None) -> Piece:
         from phuma.pipelines.scene_building import piece_of_entry
@@ -87,13 +108,13 @@ class DatasetCollection:
 
 
 class FileCollection:
-    """Provide clips, recordings and robot motions from files."""
+    """Provide clips, recordings and robot motions, from files or as they are."""
 
     opening = "reading"
 
     def __init__(
         self,
-        paths: Sequence[Path],
+        sources: Sequence[Path | Piece],
         robots: Sequence[Robot],
         read_cfg: ReadCfg,
         curate_cfg: CurateCfg | None = None,
@@ -101,7 +122,11 @@ class FileCollection:
     ) -> None:
         from phuma.pipelines.scene_building import pieces_of
 
-        pieces = [piece for path in paths for piece in pieces_of(path, read_cfg, curate_cfg, robots)]
+        pieces = [
+            piece
+            for source in sources
+            for piece in (pieces_of(source, read_cfg, curate_cfg, robots) if isinstance(source, Path) else [source])
+        ]
         self._pieces = {f"{k}": piece for k, piece in enumerate(pieces)}
         self._robots = {robot.name: robot for robot in robots}
         self._certify, self.comparing = certify, PERFORMING if certify else RETARGETING

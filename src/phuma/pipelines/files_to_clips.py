@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,6 +18,7 @@ from phuma.formats.clip_file import is_clip, load_clip
 from phuma.io.probe import Probe
 from phuma.sources import ReadCfg, find_recordings, read_all
 from phuma.sources.bvh.match import load_joint_map
+from phuma.sources.skipped import none_found
 
 
 def people_in(
@@ -54,6 +56,16 @@ def whole_clips(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateC
     if is_clip(Probe(path)):
         return [load_clip(path)]
     return [person.whole for person in people_in(path, read_cfg, curate_cfg)]
+
+
+def all_whole_clips(
+    source: str | os.PathLike[str], read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None
+) -> list[Clip]:
+    """Return what `whole_clips` returns of a file, or of all files in a folder; none is an error."""
+    files = find_recordings([source])
+    if not files:
+        raise none_found([source])
+    return [clip for file in files for clip in whole_clips(file.path, read_cfg, curate_cfg)]
 
 
 def kept_clips(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None) -> list[Clip]:

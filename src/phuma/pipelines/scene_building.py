@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from phuma.contacts.performed import performed_motion
 from phuma.core.clip import Clip, Measure
 from phuma.core.foot_contacts import in_contact
+from phuma.core.human_motion import HumanMotion
 from phuma.core.performed_motion import PerformedMotion
 from phuma.core.provenance import Provenance
 from phuma.core.robot_metrics import FIVE, ROBOT
@@ -19,7 +21,8 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.skeleton import REGIONS
-from phuma.curation import CurateCfg, Curation
+from phuma.curation import CurateCfg, Curation, curate
+from phuma.curation.config import PRESETS
 from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.frames import causes, clip_frames
 from phuma.curation.paper import FrameMetrics
@@ -42,7 +45,7 @@ from phuma.retargeting.measure import RobotFrames, robot_frames
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.sources.film import FORMAT as FILM
-from phuma.viewer.show import Lane, Performer, Show, Track
+from phuma.viewer.show import Kind, Lane, Performer, Show, Track
 
 DEFAULT_ROBOT = "g1"
 STORED = "stored"
@@ -67,7 +70,7 @@ def performer(name: str, title: str, motion: RobotMotion, robot: Robot) -> Perfo
     return Performer(
         name, title, robot, motion, frames.over, frames.slips, tracks,
         {metric.replace("_", "-"): scores[metric] for metric in FIVE if metric in scores},
-        tuple(motion.report.get("flags", ())), lanes=lanes,
+        tuple(motion.report.get("flags", ())), lanes=lanes, far=frames.feet_far,
     )  # fmt: skip
 
 
@@ -79,7 +82,8 @@ def robot_series(frames: RobotFrames) -> tuple[tuple[Lane, ...], tuple[Track, ..
         if values is None:
             continue
         if values.dtype == bool:
-            lanes.append(Lane(series.label, "violation", values if values.ndim == 1 else np.any(values, axis=1)))
+            kind: Kind = "far" if values is frames.feet_far else "violation"
+            lanes.append(Lane(series.label, kind, values if values.ndim == 1 else np.any(values, axis=1)))
         else:
             value = series.factor * (values if values.ndim == 1 else _largest(values))
             tracks.append(Track(series.label, series.unit, value, () if series.limit is None else (series.limit,)))
@@ -104,6 +108,8 @@ class Piece:
     """What curation measured in every frame; None to measure the clip itself"""
     performance: Callable[[], Rollout] | None = None
     """Reads the performance of the stored motion under physics; None where there is none"""
+    presets: Mapping[str, Callable[[], Clip]] = field(default_factory=dict)
+    """Curates the recording by other presets, by their names; none where only a clip is known"""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -143,7 +149,33 @@ def pieces_of(
     several = {c.motion.provenance.format for c in curations} != {FILM}
     what = "person" if several else "part"  # a film is of one person, who may come and go
     names = [f"{path.name}, {what} {k + 1}" if len(curations) > 1 else path.name for k in range(len(curations))]
-    return [_recording(name, curation, path) for name, curation in zip(names, curations)]
+    cfg = curate_cfg or CurateCfg()
+    others = [replace(cfg, preset=name, contacts=None, mend=None) for name in PRESETS if name != cfg.preset]
+    return [
+        replace(
+            _recording(name, curation, path),
+            presets={other.preset: partial(_curated_again, path, k, read_cfg, other) for other in others},
+        )
+        for k, (name, curation) in enumerate(zip(names, curations))
+    ]
+
+
+def _curated_again(path: Path, person: int, read_cfg: ReadCfg | None, cfg: CurateCfg) -> Clip:
+    """Return a person of a recording, whole, curated by other settings."""
+    return list(people_in(path, read_cfg, cfg))[person].whole
+
+
+def piece_of(source: RobotMotion | Rollout | Clip | HumanMotion, robots: Sequence[Robot] = ()) -> Piece:
+    """Return a motion that is in memory, as `pieces_of` returns that of a file; a person's is curated."""
+    if isinstance(source, HumanMotion):
+        return _recording(source.provenance.source, curate(source), None)
+    if isinstance(source, Clip):
+        origin = source.motion.provenance
+        return Piece(origin.source, source, None, source.verdict.measures, _origin(origin))
+    if isinstance(source, Rollout):
+        named = {robot.name: robot for robot in robots}
+        source = rollout_motion(source, named.get(source.robot) or load_robot(source.robot))
+    return Piece(source.provenance.source, None, source, facts=_origin(source.provenance))
 
 
 def rollout_motion(rollout: Rollout, robot: Robot) -> PerformedMotion:
@@ -162,7 +194,7 @@ def rollout_motion(rollout: Rollout, robot: Robot) -> PerformedMotion:
     return replace(motion, report={"method": rollout.report.get("way") or "policy", "flags": flags})
 
 
-def _recording(name: str, curation: Curation, path: Path) -> Piece:
+def _recording(name: str, curation: Curation, path: Path | None) -> Piece:
     whole = curation.whole
     lost = np.ones(len(whole.motion), dtype=bool)
     for clip in curation.clips:

@@ -62,34 +62,6 @@ class Video:
         return [*estimate.info.notes, *(finding.text for finding in estimate.findings)]
 
 
-def from_video(
-    path: str | os.PathLike[str],
-    robot: str | Path | Robot = "g1",
-    stature: float | None = None,
-    *,
-    person: int | None = None,
-    camera: tuple[float, float] | None = None,
-    focal: float | None = None,
-    model: str = "full",
-    start: float | None = None,
-    end: float | None = None,
-    preset: str = CurateCfg.preset,
-    method: str = DEFAULT_METHOD,
-) -> Video:
-    """Return the clips of the person in a film, with verdicts, and a robot's motion for each that is kept.
-
-    `stature` is the person's height in m, `camera` the degrees by which it looks up and is turned clockwise, `focal`
-    its focal length in px; what is not given is guessed. Without `person`, a number from the left, the largest is
-    followed.
-
-        video = phuma.from_video("walk.mp4", robot="g1", stature=1.72)
-        [clip.verdict.reasons for clip in video.clips]
-        video.motions[0].joint_pos
-    """
-    cfg = FilmCfg(stature, focal, camera, person, model)
-    return run_video(path, robot, cfg, CurateCfg(preset=preset), method, start, end)
-
-
 def run_video(
     path: str | os.PathLike[str],
     robot: str | Path | Robot,
@@ -102,8 +74,10 @@ def run_video(
     say: Callable[[str], object] | None = None,
     lifting: Callable[[FilmMotions], object] = lambda film: None,
 ) -> Video:
-    """Do as `from_video` does; `progress` is told of frames, `say` of a download, and `lifting` of the motions before
-    they are put on the robot."""
+    """Return the clips of the person in a film, with verdicts, and a robot's motion for each that is kept.
+
+    `progress` is told of frames, `say` of a download, and `lifting` of the motions before they are put on the robot.
+    """
     method = check_method(method)
     own = robot if isinstance(robot, Robot) else load_robot(robot)
     film = motions_of_film(path, cfg, start, end, progress, say)

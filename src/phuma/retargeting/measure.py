@@ -11,7 +11,7 @@ import numpy as np
 
 from phuma.core.foot_contacts import feet_in_contact, in_contact
 from phuma.core.human_motion import HumanMotion
-from phuma.core.robot_metrics import HEIGHT_LIMIT, ROBOT_METRICS, SAMPLES, STANDING_SPEED
+from phuma.core.robot_metrics import HEIGHT_LIMIT, POSITION_LIMIT, ROBOT_METRICS, SAMPLES, STANDING_SPEED
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX, POINTS_PER_REGION, REGIONS
@@ -35,6 +35,10 @@ class RobotFrames:
     """(T,) m, mean over the 12 keypoints; None where no human is known"""
     direction_error: Array | None
     """(T,) degrees, mean over the 12 links; None where no human is known"""
+    foot_error: Array | None
+    """(T, 2) m, distance of the ankles, left and right, from the human's; None where no human is known"""
+    feet_far: Array | None
+    """(T, 2) bool: that is 10 cm or more"""
     over: Array
     """(T, N) bool: the joint is beyond 98 % of its range or of its speed; a step belongs to the frame it starts from"""
     joint_use: Array
@@ -63,13 +67,17 @@ def robot_frames(motion: RobotMotion, robot: Robot) -> RobotFrames:
     place = places(motion, robot)
     soles = place[:, SOLES : SOLES + 4]
     slip = metrics.contact_slip(soles, motion.contact, motion.fps)
-    positions = directions = None
+    positions = directions = feet = None
     if motion.human_joints is not None:
+        human = motion.human_joints[:, [INDEX[name] for name in ANKLES]]
+        feet = metrics.position_errors(place[:, _ankles(robot)], human)
         positions, _, directions = (e.mean(axis=1) for e in human_errors(place, motion.human_joints, robot))
     needs = dynamics_report(robot, motion)
     return RobotFrames(
         position_error=positions,
         direction_error=directions,
+        foot_error=feet,
+        feet_far=None if feet is None else feet >= POSITION_LIMIT,
         over=metrics.beyond_limits(motion.joint_pos, motion.fps, robot.lower, robot.upper, robot.velocity_limit),
         joint_use=metrics.range_use(motion.joint_pos, robot.lower, robot.upper).max(axis=1),
         torque_use=100 * needs.torque_ratio,

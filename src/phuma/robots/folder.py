@@ -42,6 +42,9 @@ def load_robot(spec: str | Path, lock: Iterable[str] = ()) -> Robot:
 
     Joints that the patterns of `lock` mean, such as `wrist*`, are locked where they are in the default pose, or at an
     angle in degrees: `elbow*=90`. The robot has them no more, and its name says so: `g1-lock-wrist` loads it, too.
+
+    >>> phuma.load_robot("g1").n_joints, phuma.load_robot("g1", lock=["wrist*"]).n_joints
+    (29, 23)
     """
     folder, words = _find(spec)
     return _locked(_load(folder), (*words, *lock))

@@ -1,7 +1,8 @@
-"""A robot's shapes are triangles by body: of its real meshes where they are installed, else of its model."""
+"""A robot's shapes are triangles by body: of its real meshes where there are any, else of its model."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ import numpy as np
 
 from phuma.core import rotations as rot
 from phuma.core.rotations import Array
+from phuma.robots.mesh_file import Mesh, load_meshes
 from phuma.robots.meshes import Colour, areas_of, decimate, read_stl, visual_meshes
 from phuma.robots.robot import Robot
 
@@ -62,7 +64,7 @@ def robot_shapes(robot: Robot) -> dict[str, tuple[Shape, ...]]:
 def _parts(robot: Robot) -> dict[str, list[Part]]:
     meshes = visual_meshes(robot)
     if meshes is None:
-        return _model_parts(robot)
+        return _folder_parts(robot)
     out: dict[str, list[Part]] = {}
     for body, own in meshes.items():
         out[body] = []
@@ -70,6 +72,19 @@ def _parts(robot: Robot) -> dict[str, list[Part]]:
             triangles = mesh.pos + rot.rotate(mesh.quat, read_stl(mesh.file))
             out[body].append(_soup(triangles, mesh.colour))
     return _lightened(out)
+
+
+def _folder_parts(robot: Robot) -> dict[str, list[Part]]:
+    """Return the meshes of the robot's folder, and of bodies that have none there the shapes of its model."""
+    own = {body: parts for body, parts in load_meshes(robot.folder).items() if body in robot.body_names}
+    drawn = {body: [Part(*mesh, convex=False) for mesh in meshes] for body, meshes in own.items()}
+    return _model_parts(robot) | drawn
+
+
+def lightened_meshes(meshes: Mapping[str, Sequence[Mesh]]) -> dict[str, list[Mesh]]:
+    """Return meshes with so few triangles that the whole robot is light."""
+    parts = {body: [Part(*mesh, convex=False) for mesh in own] for body, own in meshes.items()}
+    return {body: [Mesh(p.vertices, p.faces, p.colour) for p in own] for body, own in _lightened(parts).items()}
 
 
 def _model_parts(robot: Robot) -> dict[str, list[Part]]:

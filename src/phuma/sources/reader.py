@@ -22,7 +22,11 @@ MAX_FRAMES = 2_000_000
 
 @dataclass(frozen=True)
 class ReadCfg:
-    """Choose how recordings are read."""
+    """Choose how recordings are read.
+
+    >>> phuma.read("walk.bvh", phuma.ReadCfg(start=0.5, end=1.5)).duration
+    1.0
+    """
 
     body: str = "open"
     """Whose body SMPL data is put on: `open` (from tables, fitted to each recording) or `smplx:FILE_OR_FOLDER` (your

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +72,11 @@ def recognise(probe: Probe) -> Reader:
 
 
 def read_all(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> list[HumanMotion]:
-    """Return every person in a recording, at the file's own rate; see `read`."""
+    """Return every person in a recording, at the file's own rate; see `read`.
+
+    >>> [motion.duration for motion in phuma.read_all("walk.bvh")]
+    [2.0]
+    """
     cfg = cfg or ReadCfg()
     probe = Probe(Path(path))
     motions = recognise(probe).read(probe, cfg)
@@ -100,8 +104,9 @@ def read(path: str | os.PathLike[str], cfg: ReadCfg | None = None) -> HumanMotio
     The format is recognised by content. `cfg` says whose body SMPL data is put on, the true rate where the file has
     none, and which part to take; what the reader had to decide is in `motion.provenance.notes`.
 
-        motion = phuma.read("walk.bvh")
-        motion = phuma.read("take_poses.npz", phuma.ReadCfg(body="smplx:models/", start=2.0))
+    >>> motion = phuma.read("walk.bvh")
+    >>> motion.fps, motion.root_pos.shape
+    (30.0, (60, 3))
     """
     motions = read_all(path, cfg)
     if len(motions) != 1:
@@ -144,12 +149,24 @@ def find_recordings(
 
 def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Collection[str]) -> list[Path]:
     """Return the candidates below a folder: by suffix, not hidden, not what lies beside recordings: a body's shape
-    without a motion (AMASS has those), what a video model made on its way, and the film that it saw.
+    without a motion (AMASS has those), what a video model made on its way, and the film that it saw."""
+    files = (f for f in _files(folder, leave_out) if f.suffix.lower() in suffixes)
+    return sorted(f for f in files if f.is_file() and not _without_motion(f))
+
+
+def skipped(sources: Iterable[str | os.PathLike[str]], leave_out: str | os.PathLike[str] | None = None) -> list[Path]:
+    """Return the files below folders that `find_recordings` does not look at because of their names, in order of path;
+    what lies beside recordings is none of them."""
+    folders = [source for source in map(Path, sources) if source.is_dir()]
+    return sorted(f for folder in folders for f in _files(folder, leave_out) if f.suffix.lower() not in SUFFIXES)
+
+
+def _files(folder: Path, leave_out: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """Yield all files below a folder that are not hidden.
 
     Linked folders are followed, each folder once, so that a loop of links ends.
     """
     seen = {Path(leave_out).resolve()} if leave_out is not None else set()
-    files = []
     for root, dirs, names in os.walk(folder, followlinks=True):
         real = Path(root).resolve()
         if real in seen:
@@ -157,8 +174,7 @@ def _walk(folder: Path, leave_out: str | os.PathLike[str] | None, suffixes: Coll
             continue
         seen.add(real)
         dirs[:] = sorted(d for d in dirs if not d.startswith("."))
-        files += [Path(root) / n for n in names if Path(n).suffix.lower() in suffixes and not n.startswith(".")]
-    return sorted(f for f in files if f.is_file() and not _without_motion(f))
+        yield from (Path(root) / n for n in names if not n.startswith("."))
 
 
 def _without_motion(path: Path) -> bool:

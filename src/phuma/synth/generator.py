@@ -55,6 +55,10 @@ def generate(
     `fps` samples the same one.
 
     `seconds` are at least 1. `shape` is the body; None draws one from the seed.
+
+    >>> made = phuma.generate("walk", seconds=2.0, seed=1)
+    >>> made.motion.duration, made.contact.shape
+    (2.0, (60, 4))
     """
     plans = PLANS | {STROLL: strolling.stroll}
     if kind not in plans:

@@ -108,6 +108,8 @@ class RobotActor:
         robot, motion = performer.robot, performer.motion
         self.id, self._robot = performer.id, robot
         self._motion, self._over, self._slips = motion, performer.over, performer.slips
+        self._far = np.zeros((len(motion), 2), dtype=bool) if performer.far is None else performer.far
+        self._feet = [int(robot.sole_body[0]), int(robot.sole_body[2])]
         self._ghost, self._ended = performer.ghost, len(motion) if performer.ended is None else performer.ended
         self._contact = in_contact(motion.contact)
         self._position, rotation = body_poses(robot, motion)
@@ -151,8 +153,10 @@ class RobotActor:
     def pose(self, frame: int, shown: Shown) -> None:
         violations, contacts = (shows and not self._ghost for shows in (shown.violations, shown.contacts))
         over, ended = self._over[frame] & violations, frame >= self._ended and violations
+        far = {b for b, is_far in zip(self._feet, self._far[frame] & violations) if is_far}
         for b, body in self._bodies.items():
-            body.pose(self._position[frame, b], self._rotation[frame, b], bool(ended or over[body.joints].any()))
+            wrong = style.REJECTED if ended or over[body.joints].any() else style.FAR if b in far else None
+            body.pose(self._position[frame, b], self._rotation[frame, b], wrong)
         for r, sole in enumerate(self._soles):
             slips, stands = self._slips[frame, r] and violations, self._contact[frame, r] and contacts
             colour = style.REJECTED if slips else style.CONTACT
@@ -184,14 +188,15 @@ class _Body:
                 scene.add_mesh_simple(f"{name}/shape{k}", shape.vertices, shape.faces, color=tint, side="double")
             )
             self._colours.append(tint)
-        self._red = False
+        self._wrong: str | None = None
 
-    def pose(self, position: Array, rotation: Array, red: bool) -> None:
+    def pose(self, position: Array, rotation: Array, wrong: str | None) -> None:
+        """Move the link; `wrong` is the colour of what is wrong with it, None if nothing is."""
         self._node.position, self._node.wxyz = position, rotation
-        if red != self._red:
-            self._red = red
+        if wrong != self._wrong:
+            self._wrong = wrong
             for mesh, colour in zip(self._meshes, self._colours):
-                mesh.color = style.rgb(style.REJECTED) if red else colour
+                mesh.color = style.rgb(wrong) if wrong else colour
 
     def set_opacity(self, opacity: float | None) -> None:
         for mesh in self._meshes:

@@ -38,7 +38,9 @@ POLICY = "default-src 'self'; img-src 'self' data:; connect-src 'self'; frame-an
 """The content security policy of our page; viser's own page needs more and has none."""
 
 
-ONLY_THE_PICTURE = b"<style>body * { visibility: hidden } canvas { visibility: visible }</style>"
+ONLY_THE_PICTURE = (
+    b"<style>html, body { background: #eef0f3 } body * { visibility: hidden } canvas { visibility: visible }</style>"
+)
 TO_THE_PAGE = (
     b'<!doctype html><link rel="icon" href="data:,"><meta http-equiv="refresh" content="0;url=/">'
     b'<a href="/">to the page</a>'

@@ -106,6 +106,9 @@ class Session:
                 await self._open(clip, robot, None)
             case {"type": "compare", "performers": list(names)} if self._opened is not None:
                 await self._open(*self._opened, [str(name) for name in names])
+            case {"type": "review", "clip": str(clip), "verdict": str(verdict), "label": str(label)}:
+                await self._review(clip, verdict, label)
+                return
             case {"type": "play"}:
                 player.play()
             case {"type": "pause"}:
@@ -153,6 +156,13 @@ class Session:
             controls = self._live.take(opened.live, again)
             await self._send({"type": "clip", "clip": clip, "robot": robot, "controls": controls, **message})
             await self._live.switch(self._live.on, self.player)
+
+    async def _review(self, clip: str, verdict: str, label: str) -> None:
+        write = getattr(self._collection, "review", None)
+        if write is None:
+            raise ConfigError("clips of a dataset can be judged by hand; these are none")
+        judged = await asyncio.to_thread(write, clip, verdict, label)
+        await self._send({"type": "reviewed", "clip": clip, "review": judged})
 
     async def _send_state(self) -> None:
         player, stage = self.player, self.stage

@@ -14,7 +14,7 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
 
-Kind = Literal["contact", "flight", "violation", "reason"]
+Kind = Literal["contact", "flight", "violation", "far", "reason"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,9 @@ class Performer:
     """The frame in which it was terminated, from which on its pose is held; None if it was not"""
     lanes: tuple[Lane, ...] = ()
     """Lanes of the frames in which its motion has a fault"""
+    far: Array | None = None
+    """(T, 2) bool: whether the left and the right foot are far from where they should be; None where no human is
+    known"""
 
 
 @dataclass(frozen=True, eq=False)

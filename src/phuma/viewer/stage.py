@@ -86,10 +86,11 @@ class Stage:
         return out
 
     def pose(self, frame: int) -> None:
-        """Pose all figures at a frame, in one batch of messages."""
+        """Pose all figures that can be seen at a frame, in one batch of messages: a third of them are of the person,
+        who is not drawn beside a robot that has a skeleton inside."""
         self.frame = frame
         with self._server.atomic():
-            for figure in self._figures:
+            for figure in filter(self._is_visible, self._figures):
                 figure.pose(frame, self.shown)
             self._centre()
 

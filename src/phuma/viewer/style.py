@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 LEFT, RIGHT, TRUNK = "#2a6fbb", "#d9722e", "#3c4048"
 CONTACT, GROUND = "#2f9e5b", "#b9bec7"
 KEPT, REJECTED = "#2f9e5b", "#c8403a"
+FAR = "#a8328f"
+"""The colour of a foot that is far from where it should be"""
 INK, FAINT = "#2b2f36", "#e7e9ed"
 WANTED, LATER = "#2f9e5b", "#8fb8a0"
 """The colours of a path on the floor that a robot is to walk, and of one that is drawn and not walked yet."""

@@ -17,6 +17,7 @@ from phuma.viewer.stills import draw_stills
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Span(NamedTuple):
@@ -27,10 +28,10 @@ class Span(NamedTuple):
     kept: bool
 
 
-def draw_recording(
-    path: Path, title: str, motion: HumanMotion, contact: Array, tracks: Sequence[Track], spans: Sequence[Span]
-) -> None:
-    """Draw a recording: stills on top, clips in green and red, contacts, then one row per track."""
+def recording_figure(
+    title: str, motion: HumanMotion, contact: Array, tracks: Sequence[Track], spans: Sequence[Span]
+) -> Figure:
+    """Return a picture of a recording: stills on top, clips in green and red, contacts, then one row per track."""
     rows = 3 + len(tracks)
     heights = [2.4, 0.35, 0.9] + [1.0] * len(tracks)
     fig = style.figure(11, sum(heights) + 0.4)
@@ -42,17 +43,22 @@ def draw_recording(
     _draw_contacts(fig.add_subplot(grid[2]), contact, end)
     for i, track in enumerate(tracks):
         _draw_track(fig.add_subplot(grid[3 + i]), track, motion.fps, end, i == len(tracks) - 1)
-    fig.savefig(path)
+    return fig
 
 
 def draw_tracks(path: Path, title: str, tracks: Sequence[Track], fps: float) -> None:
-    """Draw one row per track, where there is no person to be drawn."""
+    """Write a picture of tracks."""
+    tracks_figure(title, tracks, fps).savefig(path)
+
+
+def tracks_figure(title: str, tracks: Sequence[Track], fps: float) -> Figure:
+    """Return one row per track, where there is no person to be drawn."""
     fig = style.figure(11, 1.7 * len(tracks) + 0.4)
     fig.suptitle(title, fontsize=10, color=style.INK, x=0.01, ha="left")
     end = max(len(track.value) for track in tracks) / fps
     for i, (ax, track) in enumerate(zip(fig.subplots(len(tracks), 1, squeeze=False)[:, 0], tracks)):
         _draw_track(ax, track, fps, end, i == len(tracks) - 1)
-    fig.savefig(path)
+    return fig
 
 
 def _draw_track(ax: Axes, track: Track, fps: float, end: float, last: bool) -> None:

@@ -15,6 +15,7 @@ from phuma.io.atomic import write_atomic
 from phuma.robots.check import check_robot
 from phuma.robots.folder import load_robot
 from phuma.robots.mapping import FORMAT
+from phuma.robots.mesh_file import save_meshes
 from phuma.robots.model import load_mujoco
 from phuma.robots.onboarding import poses
 from phuma.robots.onboarding.ambiguities import Ambiguity, as_text, some
@@ -27,8 +28,9 @@ from phuma.robots.onboarding.motors import Motor, motors_of
 from phuma.robots.onboarding.poses import ArmPose, BodyPoint, LegPose, Search
 from phuma.robots.onboarding.rig import Rig, read_rig
 from phuma.robots.onboarding.soles import Sole
-from phuma.robots.onboarding.writer import model_xml, shown_shapes
+from phuma.robots.onboarding.writer import model_xml, shown_meshes, shown_shapes
 from phuma.robots.robot import KEYPOINTS, Robot
+from phuma.robots.shapes import lightened_meshes
 
 AMBIGUITIES = "ambiguities.md"
 
@@ -66,6 +68,7 @@ def onboard_robot(
     mapping = {"format": FORMAT, "title": _title(source, body), "source": path.name, **mapping}
     _write(out / "model.xml", text)
     _write(out / "robot.json", dumped(mapping))
+    save_meshes(out, lightened_meshes(shown_meshes(body.rig)))
     robot = load_robot(out)
     ambiguities += [Ambiguity(finding.what, finding.edit) for finding in check_robot(robot)]
     _write(out / AMBIGUITIES, f"# Ambiguities of {robot.name}\n\n{as_text(ambiguities)}")

@@ -35,6 +35,8 @@ class Shape:
     rgba: Array
     points: Array
     """(P, 3) of its real surface, in the link's frame: enough of them to know how far it reaches"""
+    faces: Array | None = None
+    """(F, 3) of a mesh, by the numbers of its points; None of a primitive"""
 
     def moved(self, pos: Array, quat: Array) -> Shape:
         """Return the shape in a frame in which the link's own lies at `pos`, rotated by `quat`."""
@@ -66,7 +68,9 @@ def shapes_of(model: Any, body: int) -> Iterator[Shape]:
             name, middle, own, size = fitted(local)
             points = pos + rot.rotate(quat, local)
             pos, quat = pos + rot.rotate(quat, middle), rot.multiply(quat, own)
-            yield Shape(name, pos, quat, size, collides, np.array(rgba, dtype=float), points)
+            face, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
+            triangles = np.array(model.mesh_face[face : face + faces])
+            yield Shape(name, pos, quat, size, collides, np.array(rgba, dtype=float), points, triangles)
             continue
         else:
             continue

@@ -9,6 +9,7 @@ import numpy as np
 
 from phuma.core import rotations as rot
 from phuma.core.rotations import Array
+from phuma.robots.mesh_file import Mesh
 from phuma.robots.onboarding.motors import Motor
 from phuma.robots.onboarding.rig import Link, Rig, carrier
 from phuma.robots.onboarding.shapes import Shape
@@ -76,6 +77,22 @@ def shown_shapes(rig: Rig) -> dict[int, list[Shape]]:
         drawn = [s for s in shapes if not s.collides] or shapes
         out[b] = drawn or _bones(rig, b)
     return out
+
+
+def shown_meshes(rig: Rig) -> dict[str, list[Mesh]]:
+    """Return the meshes of each link that the eye sees as meshes alone, by its name."""
+    out = {}
+    for b, shapes in carried_shapes(rig).items():
+        drawn = [s for s in shapes if not s.collides] or shapes
+        if drawn and all(s.faces is not None for s in drawn):
+            out[rig.links[b].name] = [_mesh(s) for s in drawn]
+    return out
+
+
+def _mesh(shape: Shape) -> Mesh:
+    assert shape.faces is not None
+    red, green, blue = (round(255 * float(v)) for v in shape.rgba[:3])
+    return Mesh(shape.points, shape.faces, (red, green, blue))
 
 
 def _bones(rig: Rig, b: int) -> list[Shape]:

@@ -9,7 +9,7 @@ const RECONNECT = 1000; // ms
 const LANE = { step: 14, height: 11 }; // px
 const PLOT = { height: 62, pad: 5 }; // px
 const CURSOR_WAIT = 250; // ms in which older frames than the one sought are not shown
-const LANE_KINDS = ["contact", "flight", "violation", "reason"];
+const LANE_KINDS = ["contact", "flight", "violation", "far", "reason"];
 
 const $ = (id) => document.getElementById(id);
 const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
@@ -98,6 +98,7 @@ const view = {
   state: null, // the server's last message about its state
 };
 let metrics = [];
+let about = {};
 
 // ---------------------------------------------------------------- the list of clips
 
@@ -109,7 +110,7 @@ async function getJson(address, signal) {
 }
 
 async function loadAbout() {
-  const about = await getJson("/api/about");
+  about = await getJson("/api/about");
   metrics = about.metrics;
   document.title = `${plain(about.title)} – PHUMA`;
   $("title").textContent = $("title").title = plain(about.title);
@@ -244,9 +245,23 @@ function rowButton(row) {
       ...(row.mirrored ? [el("span", { title: "mirrored: left and right are swapped" }, "⇄")] : []),
       el("span", { class: `verdict ${verdict}`, title: (row.reasons ?? []).map(plain).join("\n") }, verdict),
     ),
+    el("span", { class: "why by-hand" }, byHand(row)),
+    ...(row.reasons?.length ? [el("span", { class: "why", title: row.reasons.map(plain).join("\n") }, inWords(row.reasons))] : []),
   );
   button.addEventListener("click", () => choose(row));
   return button;
+}
+
+/** Why a clip was rejected, without the metric's name; of several reasons the first. */
+function inWords(reasons) {
+  const first = reasons[0].replace(/^[\w-]+: /, "");
+  return reasons.length > 1 ? `${first}, and ${count(reasons.length - 1, "more reason")}` : first;
+}
+
+/** What somebody thinks of a clip, in a word or two. */
+function byHand({ review }) {
+  const verdict = { keep: "kept by hand", reject: "rejected by hand" }[review?.verdict] ?? "";
+  return [verdict, review?.label].filter(Boolean).join(": ");
 }
 
 function isWanted(row) {
@@ -363,6 +378,13 @@ const receive = {
   },
   controls: ({ controls }) => live.show(controls),
   busy: ({ text }) => busy(text),
+  reviewed({ clip, review }) {
+    for (const row of list.rows) if (row.clip === clip) row.review = review;
+    list.rows.forEach((row, i) => {
+      if (row.clip === clip) $("rows").children[i].querySelector(".by-hand").textContent = plain(byHand(row));
+    });
+    showReview();
+  },
   error({ text }) {
     refused = !connected;
     busy(null);
@@ -424,6 +446,29 @@ function setPlaying(playing) {
 function step(frames) {
   setPlaying(false);
   seek(view.frame + frames);
+}
+
+/** How far beyond its limit each quantity is in each frame; the frame in which one is farthest, relative to the limit. */
+function worstOf(tracks) {
+  let worst = { frame: -1, share: -Infinity, label: "" };
+  for (const { label, limits, series } of tracks) {
+    const limit = Math.max(...limits.map(Math.abs));
+    if (!limits.length || !(limit > 0)) continue;
+    for (const { values } of series) {
+      values.forEach((value, frame) => {
+        if (value !== null && Math.abs(value) / limit > worst.share) worst = { frame, share: Math.abs(value) / limit, label };
+      });
+    }
+  }
+  return worst;
+}
+
+function goToWorst(tracks = view.clip?.tracks ?? []) {
+  const { frame, share, label } = worstOf(tracks);
+  if (frame < 0) return;
+  setPlaying(false);
+  seek(frame);
+  $("said").textContent = plain(`Frame ${frame}: ${label} is at ${Math.round(100 * share)} % of its limit`);
 }
 
 function flushSeek() {
@@ -496,7 +541,7 @@ function showState() {
   $("play").classList.toggle("playing", playing);
   $("play").ariaLabel = playing ? "Pause" : "Play";
   $("play").title = `${$("play").ariaLabel} (space)`;
-  for (const id of ["play", "back", "forward", "loop", "speed", "follow", "reset"]) $(id).disabled = !connected || !view.clip;
+  for (const id of ["play", "back", "forward", "worst", "loop", "speed", "follow", "reset"]) $(id).disabled = !connected || !view.clip;
   for (const control of document.querySelectorAll("#shown button, #layout input")) control.disabled = !connected || !view.clip;
   if (!state) return;
   press($("loop"), state.loop);
@@ -505,6 +550,7 @@ function showState() {
   for (const button of $("shown").children) press(button, state.shown[button.dataset.show]);
   for (const input of document.querySelectorAll("#layout input")) input.checked = input.value === state.layout;
   showLegend();
+  if (view.clip) showCommands();
 }
 
 function toggleShown(button) {
@@ -605,6 +651,7 @@ function showLegend() {
     entry("path of the root", shown.paths, swatch(clip.performers[0]?.colour, "path bg-trunk")),
     ...(has("contact") ? [entry("contact", shown.contacts, swatch(null, "bg-contact"))] : []),
     ...(has("violation") ? [entry("violation", shown.violations, swatch(null, "bg-violation"))] : []),
+    ...(has("far") ? [entry("foot far off", shown.violations, swatch(null, "bg-far"))] : []),
     ...(has("flight") ? [entry("flight", true, swatch(null, "bg-flight"))] : []),
     ...(has("reason") ? [entry("why it was rejected", true, swatch(null, "stripes"))] : []),
   );
@@ -629,6 +676,7 @@ function showClip() {
   showPlots();
   showFacts();
   showCommands();
+  showReview();
   showLegend();
 }
 
@@ -656,12 +704,39 @@ function showChoices() {
   const focused = document.activeElement?.dataset?.choice;
   const unasked = performers.filter(({ id }) => !choices.some((choice) => choice.id === id));
   $("compare-part").hidden = !choices.length && !performers.length;
+  $("sets").replaceChildren(...sets(choices).map(setButton));
   $("choices").replaceChildren(
     ...unasked.map((each) => choiceLine(each, each)),
     ...choices.map((choice) => choiceLine(choice, performers.find(({ id }) => id === choice.id))),
   );
   if (focused) [...$("choices").querySelectorAll("input")].find((box) => box.dataset.choice === focused)?.focus();
   showScores(performers);
+}
+
+/** What is often compared: all robots by the method of the first, all methods on one robot, two presets. */
+function sets(choices) {
+  const parts = choices.map(({ id, chosen }) => ({ id, chosen, robot: id.split(":")[0], how: id.slice(id.indexOf(":") + 1) }));
+  const first = parts.find(({ chosen }) => chosen) ?? parts[0];
+  if (!first) return [];
+  const method = (how) => !["stored", "certified"].includes(how) && !how.includes("@");
+  const robots = [...new Set(parts.map(({ robot }) => robot))].map(
+    (robot) => parts.find((each) => each.robot === robot && each.how === first.how) ?? parts.find((each) => each.robot === robot));
+  const own = parts.filter(({ robot, how }) => robot === first.robot && (method(how) || how === first.how));
+  const presets = parts.filter(({ robot, how }) => robot === first.robot && how.includes("@"));
+  return [
+    ["Robots", robots],
+    ["Methods", own.filter(({ how }) => ["stored", "ik", "gmr", "sink", "physink", "physink+dynamics"].includes(how))],
+    ["Presets", presets.length ? [first, ...presets.filter(({ id }) => id !== first.id)] : []],
+  ].filter(([, each]) => each.length > 1).map(([name, each]) => [name, each.slice(0, 6).map(({ id }) => id)]);
+}
+
+function setButton([name, ids]) {
+  const button = el("button", { type: "button", title: `Side by side: ${plain(ids.join(", "))}` }, name);
+  button.addEventListener("click", () => {
+    send({ type: "layout", value: "side" });
+    send({ type: "compare", performers: ids });
+  });
+  return button;
 }
 
 function choiceLine(choice, performer) {
@@ -698,8 +773,63 @@ function showCommands() {
   const { path } = view.clip;
   $("commands-part").hidden = !path;
   if (!path) return;
-  const lines = [`phuma share ${shellWord(path)} --out page.html`, `phuma render ${shellWord(path)} --out film.mp4`];
+  const file = shellWord(path);
+  const seen = chosenOptions();
+  const lines = [
+    ...seen.flatMap((options, i) => [
+      `phuma render ${file}${options}${view.state?.shown.human ? " --human" : ""} --out film${i || ""}.mp4`,
+      ...(options.includes("--certified") ? [] : [`phuma share ${file}${options} --out page${i || ""}.html`]),
+    ]),
+    ...(about.path ? [`phuma view ${shellWord(about.path)}${about.review ? ` --review ${shellWord(about.review)}` : ""}`] : []),
+  ];
   $("commands").replaceChildren(...lines.map(commandLine));
+}
+
+/** The options that put on the stage what is there: one line where the robots and methods are all pairs, else several. */
+function chosenOptions() {
+  const ids = view.clip.choices.filter(({ chosen, id }) => chosen && !id.includes("@")).map(({ id }) => id.split(/:(.*)/s));
+  const certified = ids.some(([, how]) => how === "certified");
+  if (certified) return [" --certified"];
+  const options = (robots, methods) =>
+    robots.map((robot) => ` --robot ${shellWord(robot)}`).join("") + (methods.length ? ` --compare ${methods.join(" ")}` : "");
+  const made = ids.filter(([, how]) => how !== "stored");
+  const lines = made.length < ids.length ? [options(ids.filter(([, how]) => how === "stored").map(([robot]) => robot), [])] : [];
+  const robots = [...new Set(made.map(([robot]) => robot))];
+  const methods = [...new Set(made.map(([, how]) => how))];
+  if (made.length && robots.length * methods.length === made.length) lines.push(options(robots, methods));
+  else lines.push(...made.map(([robot, how]) => options([robot], [how])));
+  return lines.length ? lines : [""];
+}
+
+// ---------------------------------------------------------------- judging by hand
+
+function ownRow() {
+  return list.rows.find((row) => row.clip === view.clip?.clip);
+}
+
+function showReview() {
+  $("review-part").hidden = !about.review;
+  if (!about.review || !view.clip) return;
+  const review = ownRow()?.review ?? { verdict: "", label: "" };
+  for (const input of document.querySelectorAll("#by-hand input[type=radio]")) input.checked = input.value === review.verdict;
+  if (document.activeElement !== $("label")) $("label").value = review.label;
+  const file = shellWord(about.review);
+  $("review-commands").replaceChildren(
+    commandLine(`phuma select ${shellWord(about.path)} --review ${file} --out selected`),
+    commandLine(`phuma build RECORDINGS --review ${file} --out rebuilt`),
+  );
+}
+
+function review() {
+  if (!about.review || !view.clip) return;
+  const verdict = document.querySelector("#by-hand input[type=radio]:checked")?.value ?? "";
+  send({ type: "review", clip: view.clip.clip, verdict, label: $("label").value });
+}
+
+function reviewAs(verdict) {
+  if (!about.review || !view.clip) return;
+  for (const input of document.querySelectorAll("#by-hand input[type=radio]")) input.checked = input.value === verdict;
+  review();
 }
 
 function commandLine(text) {
@@ -742,7 +872,7 @@ function makePlot({ label, unit, limits, series }) {
   const head = el(
     "div",
     { class: "plot-head" },
-    el("span", { class: "label", title: plain(label) }, label),
+    plotName({ label, limits, series }),
     el("span", { class: "soft" }, unit ?? ""),
     el("span", { class: "plot-values" }, ...outputs),
   );
@@ -761,6 +891,14 @@ function makePlot({ label, unit, limits, series }) {
     limits,
     series: series.map(({ values, colour }, i) => ({ values, colour, output: outputs[i] })),
   };
+}
+
+/** The name of a plot; of one with a limit, a button that goes to its worst frame. */
+function plotName(track) {
+  if (!track.limits.length) return el("span", { class: "label", title: plain(track.label) }, track.label);
+  const button = el("button", { class: "label", type: "button", title: `${plain(track.label)}: go to the worst frame` }, track.label);
+  button.addEventListener("click", () => goToWorst([track]));
+  return button;
 }
 
 /** Of a number, in digits: points and signs are narrower. */
@@ -852,6 +990,10 @@ const keys = {
   End: () => step(Infinity),
   ArrowUp: () => chooseNeighbour(-1),
   ArrowDown: () => chooseNeighbour(1),
+  w: () => goToWorst(),
+  k: () => reviewAs("keep"),
+  r: () => reviewAs("reject"),
+  u: () => reviewAs(""),
   "/": () => {
     fold("clips");
     window.focus();
@@ -912,6 +1054,9 @@ function wire() {
   $("play").addEventListener("click", () => setPlaying(!view.playing));
   $("back").addEventListener("click", () => step(-1));
   $("forward").addEventListener("click", () => step(1));
+  $("worst").addEventListener("click", () => goToWorst());
+  for (const input of document.querySelectorAll("#by-hand input[type=radio]")) input.addEventListener("change", review);
+  $("label").addEventListener("change", review);
   $("loop").addEventListener("click", () => send({ type: "loop", value: $("loop").ariaPressed !== "true" }));
   $("speed").addEventListener("change", () => send({ type: "speed", value: Number($("speed").value) }));
   $("follow").addEventListener("click", () => send({ type: "follow", value: $("follow").ariaPressed !== "true" }));
@@ -929,6 +1074,7 @@ function wire() {
   $("fold-clips").addEventListener("click", () => fold("clips"));
   $("fold-details").addEventListener("click", () => fold("details"));
   $("stage").addEventListener("load", () => {
+    $("stage-frame").classList.remove("waiting");
     listenTo($("stage").contentWindow);
     $("stage").contentWindow.addEventListener("pointerdown", () => fold(null));
   });

@@ -1,0 +1,90 @@
+"""Train and judge policies: `phuma train` and `phuma evaluate` as functions, with the commands' own defaults."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from phuma.api.sources import AnyPath, AnyRobot, chosen, only_known, robot_spec
+from phuma.dataset.dataset import Dataset
+from phuma.errors import PhumaError
+
+
+def train(
+    dataset: AnyPath | Dataset,
+    out: AnyPath,
+    robot: AnyRobot | None = None,
+    *,
+    minutes: float | None = None,
+    steps: int | None = None,
+    where: str | None = None,
+    split: str | None = None,
+    resume: bool = False,
+    **options: Any,
+) -> Path:
+    """Train a policy that makes a robot do the clips of a dataset, or of a part of one, under physics; return its run.
+
+    By default it is distilled from experts, in minutes; `begin="scratch"` learns by trial and error. Further options
+    are those of the command with `_` for `-`: algo, preset, stage, teacher, finetune, randomize, observations, base,
+    seed, device, jobs and others; `phuma train --help` says what each is. It prints what the command prints.
+
+    >>> run = phuma.train("g1", out="tracker", begin="scratch", preset="tiny", steps=64, split="all")
+    Clips of g1: 2, ...
+    The run is in tracker. What to do with it:
+    ...
+    >>> (run / "run.json").exists()
+    True
+    """
+    from phuma.cli import train as command
+
+    root, where = chosen(dataset, where)
+    given = {"minutes": minutes, "steps": steps, "where": where, "split": split, "resume": resume, **options}
+    args = _options(command.parser(), "train", [str(root), "--out", str(out)], given, robot)
+    if command.run(args):
+        raise PhumaError(
+            f"{out} is trained, but some clips of {root} could not be read; `phuma verify {root}` names all"
+        )
+    return Path(out)
+
+
+def evaluate(
+    policy: AnyPath,
+    dataset: AnyPath | Dataset,
+    robot: AnyRobot | None = None,
+    *,
+    split: str | None = None,
+    where: str | None = None,
+    episodes: int = 1,
+    **options: Any,
+) -> dict[str, Any]:
+    """Measure how well a policy, a run or a policy.onnx, tracks the clips of a dataset, or of a part of one.
+
+    Returns what `phuma evaluate --json` prints: success rates and errors in `total` and by `categories`, and a row for
+    each of `motions`. Without `split` and `where` those clips are taken that the policy was trained for and has not
+    seen; where there are none, those that it learned from. Further options are those of the command with `_` for `-`.
+
+    >>> judged = phuma.evaluate("tracker", "g1", split="all")
+    >>> judged["total"]["motions"], judged["split"]
+    (2, 'all')
+    """
+    from phuma.cli import evaluate as command
+
+    root, where = chosen(dataset, where)
+    given = {"split": split, "where": where, "episodes": episodes, **options}
+    args = _options(command.parser(), "evaluate", [str(policy), str(root)], given, robot)
+    return command.evaluated(args).document
+
+
+def _options(
+    parser: ArgumentParser, name: str, words: Sequence[str], given: dict[str, Any], robot: AnyRobot | None
+) -> Namespace:
+    """Return a command's options with its defaults where nothing is given."""
+    args = parser.parse_args(words)
+    only_known(given, vars(args), name)
+    for option, value in given.items():
+        if value is not None:
+            setattr(args, option, Path(value) if option == "out" else value)
+    args.robot = None if robot is None else robot_spec(robot)
+    return args

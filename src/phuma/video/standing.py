@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phuma.body.mass import JOINT_WEIGHTS
 from phuma.body.open import OPEN_SPACE
@@ -26,6 +27,9 @@ ROUNDS = 3
 BAND = 0.025  # m about the ground within which a sole counts as low, as in curation
 CUTOFFS = 4.0, 6.0  # Hz, for the pelvis' path and for rotations, with which soles are judged by height
 FEET = [INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("ankle", "foot")]
+REST, STAYS, HOVER = 0.8, 0.03, 0.12
+"""A sole that stays within so many m for so many s stands, though it be so many m higher than others: at this stage
+a foot is higher where gravity is wrong, and would never be found to stand"""
 SHORTEST = 3
 """Frames below which nothing is known to stand"""
 
@@ -79,4 +83,19 @@ def _standing(motion: HumanMotion) -> tuple[Array, float]:
     found = contacts_that_stand(Evidence(motion, smoothed, heights, BAND))
     own = heights.reshape(len(heights), len(REGIONS), -1).mean(axis=2)
     low = own[found.mask] if found.mask.any() else np.quantile(own, 0.05, keepdims=True)
-    return found.ratio, float(np.median(low))
+    ground = float(np.median(low))
+    soles = smoothed.sole_positions().reshape(len(heights), len(REGIONS), -1, 3).mean(axis=2)
+    rests = resting(soles, round(REST * motion.fps)) & (own < ground + HOVER)
+    return np.maximum(found.ratio, rests), ground
+
+
+def resting(soles: Array, frames: int) -> NDArray[np.bool_]:
+    """Return (T, R) whether points (T, R, 3) are within STAYS of their mean for so many frames on end."""
+    out = np.zeros(soles.shape[:2], dtype=bool)
+    if not 2 <= frames <= len(soles):
+        return out
+    windows = np.lib.stride_tricks.sliding_window_view(soles, frames, axis=0)
+    away = np.linalg.norm(windows - windows.mean(axis=-1, keepdims=True), axis=2).max(axis=-1)
+    for k in range(frames):
+        out[k : k + len(away)] |= away < STAYS
+    return out

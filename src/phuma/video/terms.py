@@ -20,11 +20,11 @@ SCALE, UP, GROUND = LENGTHS, slice(LENGTHS + 1, LENGTHS + 3), LENGTHS + 3
 SHARED = LENGTHS + 4
 """What all frames share: changes of the body's lengths as shares of them, the scale of the network's depth, two of the
 direction that is up, and the height of the ground"""
-PIXELS, PIXELS_TIME = 0.008, 0.1
+PIXELS, PIXELS_TIME = 0.008, 1.0
 """Noise of landmarks in the picture, as a share of the person's height in it, and the time in s over which it is
-alike"""
-DEPTH, DEPTH_TIME = 0.08, 0.2
-"""Noise of the network's depth in m, and the time over which it is alike"""
+alike: half of it changes within a moment, the other half stays for good, so that more frames help little"""
+DEPTH, DEPTH_TIME = 0.08, 1.5
+"""Noise of the network's depth in m, and the time over which it is alike, which is longer: most of it stays"""
 STILL, STILL_TIME = 0.03, 0.1
 """Speed in m/s of a sole that stands"""
 HEIGHT = 0.010

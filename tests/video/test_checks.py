@@ -190,7 +190,7 @@ def seen(weights):
     from phuma.video.estimate import landmarks_of
 
     def look(path, **settings):
-        landmarks, findings, info = landmarks_of(path, **settings)
+        landmarks, findings, info, _ = landmarks_of(path, **settings)
         return {f.kind: f for f in reversed(findings)}, info.stretches, landmarks
 
     return look

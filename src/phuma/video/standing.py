@@ -17,9 +17,9 @@ from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX, REGIONS
 from phuma.core.smoothing import smooth
-from phuma.video.fit import Problem, State, solve
+from phuma.video.fit import AT_A_TIME, Problem, State, solve
 from phuma.video.pinhole import axes_of
-from phuma.video.posing import SOLES, joint_positions, local_rotations
+from phuma.video.posing import SOLES, joint_positions, local_rotations, pose
 
 FIRST, LATER = 10, 8
 """Most steps of the first fit, in which nothing is known to stand, and of each later one"""
@@ -37,7 +37,10 @@ SHORTEST = 3
 def fit_standing(problem: Problem, state: State) -> State:
     """Return the fit of a problem, whose `stands` is found in between."""
     problem.stands = np.zeros((len(state.x), SOLES))
-    state = solve(problem, state, FIRST)
+    begun, state = state, solve(problem, state, FIRST)
+    if (weighed := problem.evidence.weighed(_markers(problem, state))) != problem.evidence:
+        problem.evidence = weighed
+        state = solve(problem, begun, FIRST)
     if not (problem.hold or problem.level.known):
         state = replace(state, shared=state.shared._replace(up=_upright(state)))
     for _ in range(ROUNDS if len(state.x) >= SHORTEST else 0):
@@ -49,6 +52,13 @@ def fit_standing(problem: Problem, state: State) -> State:
             state = replace(state, shared=state.shared._replace(ground=height))
         state = solve(problem, state, LATER)
     return state
+
+
+def _markers(problem: Problem, state: State) -> Array:
+    """Return (T, P, 3) m: where the markers are, without those of the soles."""
+    parts = [slice(first, first + AT_A_TIME) for first in range(0, len(state.x), AT_A_TIME)]
+    posed = [pose(problem.rig, state.x[p], state.root[p], state.shared.lengths).points for p in parts]
+    return np.concatenate(posed)[:, :-SOLES]
 
 
 def _upright(state: State) -> Array:

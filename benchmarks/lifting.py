@@ -37,7 +37,6 @@ RECORDED = ("104_22", "139_28", "77_02", "136_33", "69_28", "13_26", "69_70", "0
 CALM_STANDS, CALM_WALKS = ("77_02", "136_33"), ("104_22", "139_28")
 CALM = ("stand", "walk", *CALM_STANDS, *CALM_WALKS)
 """What stands or walks"""
-CALM_SECONDS = 2.0
 FACING = {"side": 0.5 * np.pi, "oblique": 0.75 * np.pi, "front": np.pi}
 TILTS = ((0.0, 0.0), (-10.0, 2.0), (-20.0, -3.0))
 """Pitch and roll of the camera, degrees"""
@@ -84,29 +83,6 @@ def subjects(
             first = max(0, len(motion) // 2 - round(0.5 * seconds * motion.fps))
             motion = motion.frames(first, min(len(motion), first + round(seconds * motion.fps)))
             yield Subject(f"CMU {name}", motion, motion.body.leg_length / 0.476)
-
-
-def calm_rows(noise: Noise) -> list[list[object]]:
-    """Two seconds of standing or walking, each from three sides."""
-    kinds = {
-        "standing": ((("stand", 1), ("stand", 2)), CALM_STANDS),
-        "walking": ((("walk", 1), ("walk", 2)), CALM_WALKS),
-    }
-    out = []
-    for name, factor in (("usual noise", 1.0), ("measured noise", 2.0)):
-        scores: list[Score] = []
-        for kind, (generated, recorded) in kinds.items():
-            people = list(subjects(generated, recorded, CALM_SECONDS))
-            tilts = [TILTS[k : k + 1] for k in range(len(TILTS))]
-            own = [
-                s
-                for view, tilt in zip(FACING, tilts)
-                for s in films(people, noise.times(factor), facing=(view,), tilts=tilt)
-            ]
-            out.append(row(f"{kind}, {name}", own))
-            scores += own
-        out.append(row(f"both, {name}", scores))
-    return out
 
 
 def step_by_step(landmarks: Landmarks, cfg: LiftCfg) -> tuple[HumanMotion, Array]:
@@ -246,9 +222,6 @@ def main() -> None:
         markdown(HEAD, by_method),
         "By noise:",
         markdown(HEAD, by_noise),
-        "Two seconds of standing or walking, each from three sides by cameras of three tilts. Measured noise is "
-        "double the usual one:",
-        markdown(HEAD, calm_rows(noise)),
         "By view, by the camera's tilt and by source:",
         markdown(HEAD, by_view + by_tilt + by_kind),
         "By what is known, and cameras that turn, which are taken for still:",

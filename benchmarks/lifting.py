@@ -34,7 +34,8 @@ GENERATED = (
 )  # fmt: skip
 RECORDED = ("104_22", "139_28", "77_02", "136_33", "69_28", "13_26", "69_70", "02_06", "135_04", "141_34")
 """Walks, standing, a turn, reaching, squatting, bending, a kick and a run"""
-CALM = ("stand", "walk", "104_22", "139_28", "77_02", "136_33")
+CALM_STANDS, CALM_WALKS = ("77_02", "136_33"), ("104_22", "139_28")
+CALM = ("stand", "walk", *CALM_STANDS, *CALM_WALKS)
 """What stands or walks"""
 FACING = {"side": 0.5 * np.pi, "oblique": 0.75 * np.pi, "front": np.pi}
 TILTS = ((0.0, 0.0), (-10.0, 2.0), (-20.0, -3.0))
@@ -69,16 +70,18 @@ class Subject(NamedTuple):
     stature: float
 
 
-def subjects() -> Iterator[Subject]:
-    for kind, seed in GENERATED:
-        motion = generate(kind, SECONDS, seed).motion
+def subjects(
+    generated: tuple[tuple[str, int], ...] = GENERATED, recorded: tuple[str, ...] = RECORDED, seconds: float = SECONDS
+) -> Iterator[Subject]:
+    for kind, seed in generated:
+        motion = generate(kind, seconds, seed).motion
         yield Subject(f"generated {kind}", motion, motion.body.shape["stature"])
-    for name in RECORDED:
+    for name in recorded:
         path = CMU / f"{name}.bvh"
         if path.exists():
             motion = resample(read(path), 30.0)
-            first = max(0, len(motion) // 2 - round(0.5 * SECONDS * motion.fps))
-            motion = motion.frames(first, min(len(motion), first + round(SECONDS * motion.fps)))
+            first = max(0, len(motion) // 2 - round(0.5 * seconds * motion.fps))
+            motion = motion.frames(first, min(len(motion), first + round(seconds * motion.fps)))
             yield Subject(f"CMU {name}", motion, motion.body.leg_length / 0.476)
 
 

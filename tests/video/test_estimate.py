@@ -78,7 +78,7 @@ def test_the_cache_forgets_what_was_not_used_for_longest(own_cache, monkeypatch)
     rng = np.random.default_rng(0)
     numbers = (rng.random((frames, 33, 2)), rng.random((frames, 33, 3)), rng.random((frames, 33)))
     landmarks = Landmarks(30.0, (640, 480), *numbers, np.ones(frames))
-    pictures = Pictures(*(np.zeros(frames) for _ in range(5)))
+    pictures = Pictures(*(np.zeros(frames) for _ in range(9)))
     landmark_cache.store("a", landmarks, pictures)
     size = (own_cache / "landmarks" / "a.npz").stat().st_size
     monkeypatch.setattr(landmark_cache, "MOST_BYTES", 2.5 * size)

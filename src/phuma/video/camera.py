@@ -1,9 +1,12 @@
-"""Whether the camera moves: the flow of what lies behind the person, by two small pictures a moment apart."""
+"""Whether the camera moves or turns: the flow of what lies behind the person, by two small pictures a moment apart."""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import map_coordinates
 
 from phuma.core.rotations import Array
 
@@ -11,6 +14,7 @@ WIDTH = 160  # px of the longer side of the small pictures
 TILE = 16
 TEXTURE = 4.0  # of 255, mean slope that a tile needs for its flow to be told
 LEAST_TILES = 6
+PASSES = 3  # in which what is left of the shifts is found
 
 
 def small(picture: NDArray[np.uint8]) -> Array:
@@ -22,24 +26,62 @@ def small(picture: NDArray[np.uint8]) -> Array:
     return rows.reshape(height, width, step).mean(axis=2)
 
 
-def flow(before: Array, after: Array, hidden: NDArray[np.bool_]) -> float | None:
-    """Return how far the background moved between two small pictures, as a share of their longer side.
+class Flow(NamedTuple):
+    """How the background moved between two small pictures, lengths as shares of their longer side."""
 
-    `hidden` is where people are, in either. A median over tiles is taken, so that leaves in the wind and passers-by
-    do not matter. None if there is too little to see.
+    length: float
+    """In the median of the tiles"""
+    right: float
+    down: float
+    """At the middle of the picture, as a camera that turns moves it"""
+    clockwise: float
+    """rad"""
+    rest: float
+    """How far tiles are, in the median, from where a camera that turns on the spot would move them"""
+
+
+def flow(before: Array, after: Array, hidden: NDArray[np.bool_]) -> Flow | None:
+    """Return how the background moved between two small pictures.
+
+    `hidden` is where people are, in either. What most tiles say is taken, so that leaves in the wind and passers-by do
+    not matter. None if there is too little to see. With x and y from the middle in longer sides, which is about the
+    focal length, a camera that turns moves a tile by (a (1 + x^2) + b x y - c y, a x y + b (1 + y^2) + c x).
     """
-    dx, dy = _whole_shift(
+    right, down = _whole_shift(
         np.where(hidden, before[~hidden].mean(), before), np.where(hidden, after[~hidden].mean(), after)
     )
-    moved, seen = np.roll(after, (-dy, -dx), axis=(0, 1)), ~hidden & ~np.roll(hidden, (-dy, -dx), axis=(0, 1))
-    for axis, shift in ((0, dy), (1, dx)):  # what came in at the edge is of the other side
-        index = np.arange(before.shape[axis])
-        inside = (index + shift >= 0) & (index + shift < before.shape[axis])
-        seen &= inside[:, None] if axis == 0 else inside[None, :]
-    rest = _tile_shifts(before, moved, seen)
-    if len(rest) < LEAST_TILES:
-        return None
-    return float(np.median(np.linalg.norm(rest + [dx, dy], axis=1)) / max(before.shape))
+    side = float(max(before.shape))
+    turn = np.array([right / side, down / side, 0.0])
+    for _ in range(PASSES):
+        row, col = np.indices(before.shape, dtype=float)
+        x, y = ((v - 0.5 * (n - 1)) / side for v, n in ((col, before.shape[1]), (row, before.shape[0])))
+        along, below = (side * v for v in _turned(x, y) @ turn)
+        at = np.stack([row + below, col + along])
+        moved = map_coordinates(after, at, order=1, mode="nearest")
+        seen = ~hidden & (map_coordinates(hidden.astype(float), at, order=1, cval=1.0) == 0)
+        rest, place = _tile_shifts(before, moved, seen)
+        if len(rest) < LEAST_TILES:
+            return None
+        model = _turned(*((place - 0.5 * (np.array(before.shape[::-1]) - 1)) / side).T).transpose(1, 0, 2)
+        shifts = rest / side + model @ turn
+        turn, away = _fitted(model, shifts, turn)
+    return Flow(float(np.median(np.linalg.norm(shifts, axis=1))), *(float(v) for v in turn), float(np.median(away)))
+
+
+def _turned(x: Array, y: Array) -> Array:
+    """Return (2, ..., 3): how what is at x and y moves right and down with each of `Flow`'s three."""
+    return np.stack([np.stack([1 + x * x, x * y, -y], axis=-1), np.stack([x * y, 1 + y * y, x], axis=-1)])
+
+
+def _fitted(model: Array, shifts: Array, turn: Array) -> tuple[Array, Array]:
+    """Return the turn (3,) that explains shifts (N, 2) by model (N, 2, 3), those far off counting less, and how far
+    each is off."""
+    for _ in range(5):
+        away = np.linalg.norm(shifts - model @ turn, axis=1)
+        weight = 1 / (1 + (away / max(float(np.median(away)), 1e-4)) ** 2)
+        left = np.einsum("n,nki,nkj->ij", weight, model, model)
+        turn = np.linalg.solve(left + 1e-9 * np.eye(3), np.einsum("n,nki,nk->i", weight, model, shifts))
+    return turn, np.linalg.norm(shifts - model @ turn, axis=1)
 
 
 def _whole_shift(before: Array, after: Array) -> tuple[int, int]:
@@ -53,9 +95,10 @@ def _whole_shift(before: Array, after: Array) -> tuple[int, int]:
     return col - width * (col > width // 2), row - height * (row > height // 2)
 
 
-def _tile_shifts(before: Array, after: Array, seen: NDArray[np.bool_]) -> Array:
+def _tile_shifts(before: Array, after: Array, seen: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Return (tiles, 2) px by which what is in each tile moved right and down, if less than about one, by least squares
-    of the brightness that slopes explain (Lucas and Kanade); tiles that are hidden or smooth are left out."""
+    of the brightness that slopes explain (Lucas and Kanade); tiles that are hidden or smooth are left out; and
+    (tiles, 2) px right and down where the middles of the tiles are."""
     mean = (before + after) / 2
     down, along = np.gradient(mean)
     change: Array = after - before
@@ -71,4 +114,6 @@ def _tile_shifts(before: Array, after: Array, seen: NDArray[np.bool_]) -> Array:
     good = tiles(seen).all(axis=1) & (weakest > TILE**2 * TEXTURE**2 / 4)
     det = (xx * yy - xy * xy)[good]
     xd, yd = -(x * d).sum(1)[good], -(y * d).sum(1)[good]
-    return np.stack([(yy[good] * xd - xy[good] * yd) / det, (xx[good] * yd - xy[good] * xd) / det], axis=1)
+    row, col = np.divmod(np.flatnonzero(good), width)
+    place = (np.stack([col, row], axis=1) + 0.5) * TILE - 0.5
+    return np.stack([(yy[good] * xd - xy[good] * yd) / det, (xx[good] * yd - xy[good] * xd) / det], axis=1), place

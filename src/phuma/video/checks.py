@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from phuma.core.rotations import Array
+from phuma.video import turning
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.pictures import Pictures
 
@@ -23,7 +24,6 @@ LEAST_SECONDS = 1.0
 """Of a stretch that is used"""
 GAP = 0.2  # seconds without a person that are filled, and of another verdict that are overlooked
 LEGS = 0.3  # mean visibility of the ankles
-FLOW = 0.02  # of the background, in longer sides of the picture a second: a still camera has at most 0.004, a pan 0.04
 STILL = 6.0  # of 255, change of any pixel: compression makes up to 5 of nothing, and the quietest person 70
 DARK = 25.0  # of 255
 SMALL = 100.0  # px of the person's height in the film: the network sees 256
@@ -119,15 +119,13 @@ def legs_out(landmarks: Landmarks, pictures: Pictures) -> Mask:
 
 
 def moving_camera(landmarks: Landmarks, pictures: Pictures) -> Mask:
-    """The background moves, in the median of a second."""
-    known = np.flatnonzero(pictures.flow >= 0)
-    if not len(known):
-        return np.zeros(len(landmarks), bool)
-    near = np.searchsorted(known, np.arange(len(landmarks))).clip(0, len(known) - 1)
-    values = pictures.flow[known]
-    padded = np.pad(values, 2, mode="edge")
-    middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
-    return middle[near] > FLOW
+    """The camera is carried, zooms or shakes."""
+    return turning.moves(pictures, landmarks.fps)
+
+
+def turning_camera(landmarks: Landmarks, pictures: Pictures) -> Mask:
+    """The camera turns on the spot, which is taken out."""
+    return turning.turns(pictures, landmarks.fps)
 
 
 def still(landmarks: Landmarks, pictures: Pictures) -> Mask:
@@ -213,6 +211,9 @@ CHECKS = (
     Check("nobody", "nobody is seen", nobody),
     Check("legs", "legs out of the picture", legs_out),
     Check("camera", "the camera moves; put it on something firm", moving_camera),
+    Check(
+        "turning", "the camera turns, which is taken out; a firm one is better", turning_camera, spoils=False, gap=1.0
+    ),
     Check("still", "a still picture: nothing moves", still, least=0.5),
     Check("dark", "it is too dark to see much", dark, spoils=False),
     Check("small", f"the person is small, under {SMALL:.0f} pixels; go nearer", small, spoils=False),

@@ -57,6 +57,7 @@ class Estimate(NamedTuple):
     landmarks: Landmarks
     findings: list[Finding]
     info: FilmInfo
+    pictures: Pictures
 
 
 def landmarks_of(
@@ -93,9 +94,8 @@ def landmarks_of(
     findings, stretches = checked_film(landmarks, pictures, start)
     notes = film.notes + _shortness(film, start, end, len(landmarks))
     people = max(0, int(pictures.people.max()))
-    return Estimate(
-        landmarks, findings, FilmInfo(film, sha256, model, start, stretches, notes, people, known is not None)
-    )
+    info = FilmInfo(film, sha256, model, start, stretches, notes, people, known is not None)
+    return Estimate(landmarks, findings, info, pictures)
 
 
 def followed(

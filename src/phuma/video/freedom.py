@@ -1,7 +1,8 @@
 """The ways in which the lifted body can move: fewer than a body's 22 rotations have, as a film shows fewer.
 
 A local rotation is exp(B u): a spine bends evenly over its three joints, knees are hinges, elbows bend and twist. Each
-degree of freedom has a usual value and a width about it, a range, and an acceleration that is usual.
+degree of freedom has a usual value and a width about it, those of recorded people who do all kinds of things, a range,
+and an acceleration that is usual.
 """
 
 from __future__ import annotations
@@ -41,27 +42,27 @@ AXES = (X, Y, Z)
 
 def _all() -> tuple[Freedom, ...]:
     spine, neck = ("spine1", "spine2", "spine3"), ("neck", "head")
-    out = [Freedom(spine, a, 0.0, w, -1.2, 1.2, 20.0) for a, w in zip(AXES, (0.4, 0.3, 0.25))]
-    out += [Freedom(neck, a, 0.0, w, -1.2, 1.2, 25.0) for a, w in zip(AXES, (0.4, 0.5, 0.3))]
+    out = [Freedom(spine, a, 0.0, w, -1.2, 1.2, 20.0) for a, w in zip(AXES, (0.4, 0.2, 0.15))]
+    out += [Freedom(neck, a, 0.0, w, -1.2, 1.2, 25.0) for a, w in zip(AXES, (0.4, 0.4, 0.15))]
     for side, sign in (("left", 1.0), ("right", -1.0)):
 
         def own(joint: str, axis: tuple[float, float, float], *numbers: float, side: str = side) -> None:
             out.append(Freedom((f"{side}_{joint}",), axis, *numbers))
 
-        own("hip", X, -0.2, 0.7, -2.4, 0.8, 50.0)
-        own("hip", Y, 0.0, 0.35, -1.2, 1.2, 40.0)
-        own("hip", Z, 0.0, 0.35, -1.5, 1.5, 40.0)
-        own("knee", X, 0.3, 0.8, 0.0, 2.6, 70.0)
-        own("ankle", X, 0.0, 0.3, -0.8, 0.9, 60.0)
+        own("hip", X, -0.25, 0.5, -2.4, 0.8, 50.0)
+        own("hip", Y, 0.0, 0.25, -1.2, 1.2, 40.0)
+        own("hip", Z, 0.0, 0.2, -1.5, 1.5, 40.0)
+        own("knee", X, 0.4, 0.5, 0.0, 2.6, 70.0)
+        own("ankle", X, -0.2, 0.2, -0.8, 0.9, 60.0)
         own("ankle", Y, 0.0, 0.15, -0.6, 0.6, 30.0)
         own("ankle", Z, 0.0, 0.15, -0.6, 0.6, 30.0)
-        own("foot", X, -0.1, 0.25, -1.0, 0.3, 40.0)
+        own("foot", X, -0.05, 0.25, -1.0, 0.3, 40.0)
         own("collar", Y, 0.0, 0.15, -0.5, 0.5, 20.0)
         own("collar", Z, 0.0, 0.15, -0.5, 0.5, 20.0)
-        own("shoulder", X, 0.0, 0.8, -FREE, FREE, 50.0)
-        own("shoulder", Y, 0.0, 0.9, -FREE, FREE, 50.0)
-        own("shoulder", Z, -1.0 * sign, 0.9, -FREE, FREE, 50.0)
-        own("elbow", (0.0, -sign, 0.0), 0.5, 0.9, 0.0, 2.6, 70.0)
+        own("shoulder", X, 0.3, 0.6, -FREE, FREE, 50.0)
+        own("shoulder", Y, -0.3 * sign, 0.6, -FREE, FREE, 50.0)
+        own("shoulder", Z, -1.3 * sign, 0.6, -FREE, FREE, 50.0)
+        own("elbow", (0.0, -sign, 0.0), 0.6, 0.7, 0.0, 2.6, 70.0)
         own("elbow", X, 0.0, 0.6, -1.6, 1.6, 40.0)
         own("wrist", Y, 0.0, 0.3, -1.0, 1.0, 40.0)
         own("wrist", Z, 0.0, 0.3, -1.2, 1.2, 40.0)

@@ -18,7 +18,7 @@ from phuma.video import pictures as measured
 from phuma.video.landmarks import Landmarks
 from phuma.video.pictures import Pictures
 
-VERSION = 1
+VERSION = 2
 """Of the estimate: to be raised whenever decoding, tracking or what is measured changes, so that it is made again"""
 MOST_BYTES = 500_000_000
 """Of all entries together; those that were not used for longest go"""

@@ -94,10 +94,15 @@ def lift(
     return [_lifted(stretch, cfg, stature, source) for stretch in stretches]
 
 
+def focal_of(landmarks: Landmarks, cfg: LiftCfg) -> float:
+    """Return px: the focal length as it is given or guessed."""
+    return FOCAL * max(landmarks.size) if cfg.focal is None else cfg.focal
+
+
 def _lifted(stretch: Stretch, cfg: LiftCfg, stature: float, source: str) -> Lifted:
     landmarks, wrong = sides_mended(stretch.landmarks)
     stretch = replace(stretch, landmarks=landmarks)
-    focal = FOCAL * max(landmarks.size) if cfg.focal is None else cfg.focal
+    focal = focal_of(landmarks, cfg)
     fit = _Fit(stretch, wrong, focal, stature, _level(cfg))
     provenance = Provenance(source, "film", start=stretch.first / landmarks.fps)
     motion, shared, position = solved(fit.solved, len(landmarks), landmarks.fps, provenance)

@@ -7,10 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from phuma.errors import ConfigError, ReadError
 from phuma.video.checks import Finding
 from phuma.video.estimate import Estimate, Progress, landmarks_of
-from phuma.video.lift import LiftCfg, Lifted, lift
+from phuma.video.lift import LiftCfg, Lifted, focal_of, lift
+from phuma.video.turning import steadied
 
 SHOWN = 6
 """Findings that an error names"""
@@ -63,8 +66,10 @@ def motions_of_film(
     info = estimate.info
     if not info.stretches:
         raise ReadError(path, _nothing(estimate))
-    lifted = lift(estimate.landmarks, cfg.lifting, str(path), info.stretches)
-    return FilmMotions(estimate, [_told(one, estimate) for one in lifted])
+    focal = focal_of(estimate.landmarks, cfg)
+    landmarks, angles = steadied(estimate.landmarks, estimate.pictures, info.stretches, focal)
+    lifted = lift(landmarks, cfg.lifting, str(path), info.stretches)
+    return FilmMotions(estimate, [_told(one, estimate, _turned(one, estimate, angles)) for one in lifted])
 
 
 def film_seconds(estimate: Estimate) -> float:
@@ -80,15 +85,21 @@ def _nothing(estimate: Estimate) -> str:
     return f"no second of its {film_seconds(estimate):.3g} s can be used: {said}"
 
 
-def _told(lifted: Lifted, estimate: Estimate) -> Lifted:
+def _turned(lifted: Lifted, estimate: Estimate, angles: list[float]) -> tuple[str, ...]:
+    """Return a note of how far the camera turned while this was filmed, if it did."""
+    first = lifted.motion.provenance.start * estimate.landmarks.fps
+    angle = max(a for a, span in zip(angles, estimate.info.stretches) if span[0] - 0.5 <= first < span[1])
+    return (f"the camera turned by {np.degrees(angle):.0f}°, taken out",) if angle else ()
+
+
+def _told(lifted: Lifted, estimate: Estimate, more: tuple[str, ...] = ()) -> Lifted:
     """Return a motion with its time in the film, and what is to be said of the film then."""
     motion, info = lifted.motion, estimate.info
     start = info.start + motion.provenance.start
     own = [f.text for f in estimate.findings if _overlaps(f, start, start + motion.duration)]
-    notes = (*lifted.notes, *info.notes, *own)
-    return replace(
-        lifted, motion=motion.told(replace(motion.provenance, start=start, notes=notes)), notes=lifted.notes
-    )  # fmt: skip
+    notes = (*lifted.notes, *more, *info.notes, *own)
+    told = motion.told(replace(motion.provenance, start=start, notes=notes))
+    return replace(lifted, motion=told, notes=(*lifted.notes, *more))
 
 
 def _overlaps(finding: Finding, start: float, end: float) -> bool:

@@ -15,7 +15,7 @@ UNLIKE = 0.3
 """How little the light and dark of two successive pictures go together at a cut, as 1 - correlation: measured at cuts
 within one room 0.47 and more, at flicker of light and jerks of the camera at most 0.15"""
 FLAT = 2.0  # of 255, spread of light and dark below which a picture has no pattern
-FLOW_SECONDS = 0.25
+FLOW_SECONDS = 0.125
 ROOM = 0.15  # about a person's landmarks, of the larger side of their box: hair, hands, feet, shadow
 
 
@@ -31,6 +31,13 @@ class Pictures:
     """(T,) mean brightness of the person, else of the picture, of 255"""
     flow: Array
     """(T,) speed of the background, in longer sides of the picture a second; -1 where it is not known"""
+    right: Array
+    down: Array
+    """(T,) the same at the middle of the picture, as a camera that turns moves the background"""
+    clockwise: Array
+    """(T,) rad a second"""
+    rest: Array
+    """(T,) speed of the background that a camera that turns does not explain, as `flow`"""
     people: Array
     """(T,) how many people were found; -1 in frames that were not searched"""
 
@@ -39,6 +46,7 @@ class Pictures:
 
 
 NAMES = tuple(field.name for field in fields(Pictures))
+_FLOW = slice(NAMES.index("flow"), NAMES.index("people"))
 
 
 class PictureWatch:
@@ -59,7 +67,7 @@ class PictureWatch:
         if cut:
             self._before = None
         self._thin = thin
-        self._rows.append([float(cut), float(change), float(thin.mean()), -1.0, -1.0])
+        self._rows.append([float(cut), float(change), float(thin.mean()), -1.0, 0.0, 0.0, 0.0, 0.0, -1.0])
         return cut
 
     def person_found(self, picture: NDArray[np.uint8], pose: Pose | None, people: int | None) -> None:
@@ -74,7 +82,8 @@ class PictureWatch:
             hidden = _hidden(now.shape, picture.shape, pose)
             if self._before is not None and not (either := hidden | self._before[1]).all():
                 moved = flow(self._before[0], now, either)
-                row[NAMES.index("flow")] = -1.0 if moved is None else moved * self._fps / self._every
+                if moved is not None:
+                    row[_FLOW] = [v * self._fps / self._every for v in moved]
             self._before = now, hidden
 
     def pictures(self) -> Pictures:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from phuma.body.mass import JOINT_WEIGHTS
 from phuma.body.open import OPEN_SPACE
@@ -16,9 +17,9 @@ from phuma.core.provenance import Provenance
 from phuma.core.rotations import Array
 from phuma.core.skeleton import INDEX, REGIONS
 from phuma.core.smoothing import smooth
-from phuma.video.fit import Problem, State, solve
+from phuma.video.fit import AT_A_TIME, Problem, State, solve
 from phuma.video.pinhole import axes_of
-from phuma.video.posing import SOLES, joint_positions, local_rotations
+from phuma.video.posing import SOLES, joint_positions, local_rotations, pose
 
 FIRST, LATER = 10, 8
 """Most steps of the first fit, in which nothing is known to stand, and of each later one"""
@@ -26,6 +27,9 @@ ROUNDS = 3
 BAND = 0.025  # m about the ground within which a sole counts as low, as in curation
 CUTOFFS = 4.0, 6.0  # Hz, for the pelvis' path and for rotations, with which soles are judged by height
 FEET = [INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("ankle", "foot")]
+REST, STAYS, HOVER = 0.8, 0.03, 0.12
+"""A sole that stays within so many m for so many s stands, though it be so many m higher than others: at this stage
+a foot is higher where gravity is wrong, and would never be found to stand"""
 SHORTEST = 3
 """Frames below which nothing is known to stand"""
 
@@ -33,7 +37,10 @@ SHORTEST = 3
 def fit_standing(problem: Problem, state: State) -> State:
     """Return the fit of a problem, whose `stands` is found in between."""
     problem.stands = np.zeros((len(state.x), SOLES))
-    state = solve(problem, state, FIRST)
+    begun, state = state, solve(problem, state, FIRST)
+    if (weighed := problem.evidence.weighed(_markers(problem, state))) != problem.evidence:
+        problem.evidence = weighed
+        state = solve(problem, begun, FIRST)
     if not (problem.hold or problem.level.known):
         state = replace(state, shared=state.shared._replace(up=_upright(state)))
     for _ in range(ROUNDS if len(state.x) >= SHORTEST else 0):
@@ -45,6 +52,13 @@ def fit_standing(problem: Problem, state: State) -> State:
             state = replace(state, shared=state.shared._replace(ground=height))
         state = solve(problem, state, LATER)
     return state
+
+
+def _markers(problem: Problem, state: State) -> Array:
+    """Return (T, P, 3) m: where the markers are, without those of the soles."""
+    parts = [slice(first, first + AT_A_TIME) for first in range(0, len(state.x), AT_A_TIME)]
+    posed = [pose(problem.rig, state.x[p], state.root[p], state.shared.lengths).points for p in parts]
+    return np.concatenate(posed)[:, :-SOLES]
 
 
 def _upright(state: State) -> Array:
@@ -79,4 +93,19 @@ def _standing(motion: HumanMotion) -> tuple[Array, float]:
     found = contacts_that_stand(Evidence(motion, smoothed, heights, BAND))
     own = heights.reshape(len(heights), len(REGIONS), -1).mean(axis=2)
     low = own[found.mask] if found.mask.any() else np.quantile(own, 0.05, keepdims=True)
-    return found.ratio, float(np.median(low))
+    ground = float(np.median(low))
+    soles = smoothed.sole_positions().reshape(len(heights), len(REGIONS), -1, 3).mean(axis=2)
+    rests = resting(soles, round(REST * motion.fps)) & (own < ground + HOVER)
+    return np.maximum(found.ratio, rests), ground
+
+
+def resting(soles: Array, frames: int) -> NDArray[np.bool_]:
+    """Return (T, R) whether points (T, R, 3) are within STAYS of their mean for so many frames on end."""
+    out = np.zeros(soles.shape[:2], dtype=bool)
+    if not 2 <= frames <= len(soles):
+        return out
+    windows = np.lib.stride_tricks.sliding_window_view(soles, frames, axis=0)
+    away = np.linalg.norm(windows - windows.mean(axis=-1, keepdims=True), axis=2).max(axis=-1)
+    for k in range(frames):
+        out[k : k + len(away)] |= away < STAYS
+    return out

@@ -7,7 +7,7 @@ c^2 log(1 + r^2 / c^2) / 2.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -25,6 +25,9 @@ PIXELS, PIXELS_TIME = 0.008, 0.1
 alike"""
 DEPTH, DEPTH_TIME = 0.08, 0.2
 """Noise of the network's depth in m, and the time over which it is alike"""
+LONGEST, LOUD = 10.0, 0.008
+"""Half of the noise of networks stays for good, so that more frames help little: times are so many times as long where
+residuals are as large as this, as a share of the person's height, and less by their square"""
 STILL, STILL_TIME = 0.03, 0.1
 """Speed in m/s of a sole that stands"""
 HEIGHT = 0.010
@@ -70,6 +73,10 @@ class Evidence(Protocol):
         """Return the residuals of these frames."""
         ...
 
+    def weighed(self, points: Array) -> Evidence:
+        """Return this with the noise that the points (T, P, 3) of a first fit show."""
+        ...
+
 
 def robust(value: Array, group: int, far: float = FAR) -> tuple[Array, float]:
     """Return (T, R) square roots of Cauchy's weights of residuals, `group` neighbours of which are one, and the
@@ -98,6 +105,16 @@ class Picture:
     noise: Array
     """(T,) noise of `rays`"""
     fps: float
+    longer: float = 1.0
+    """By how much the noise is alike for longer than that of a network that errs little"""
+
+    def weighed(self, points: Array) -> Picture:
+        """Return this with the noise that residuals of points (T, P, 3) show: the median of the landmarks' means."""
+        at = points[..., :2] / np.maximum(points[..., 2:], 0.2)
+        away = np.linalg.norm(at - self.rays, axis=-1) * PIXELS / self.noise[:, None]
+        loud = float(np.median((away * self.trust).sum(axis=0) / self.trust.sum(axis=0)))
+        longer = LONGEST * (loud / LOUD) ** 2
+        return replace(self, longer=min(longer, LONGEST)) if longer > 1 else self
 
     def rows(self, posed: Posed, shared: Shared, frames: slice) -> list[Rows]:
         """Return residuals (X / Z - u) / noise, and e . (p_n - mean_k p_k) - scale (d_n - mean_k d_k)."""
@@ -108,7 +125,7 @@ class Picture:
         p, jac, modes = posed.points[:, :n], posed.by_frame[:, :n], posed.by_length[:, :n]
         z = np.maximum(p[..., 2], 0.2)[..., None]
         at = p[..., :2] / z
-        factor = self.trust[frames] / self.noise[frames, None] * np.sqrt(_share(self.fps, PIXELS_TIME))
+        factor = self.trust[frames] / self.noise[frames, None] * np.sqrt(_share(self.fps, self.longer * PIXELS_TIME))
         value = ((at - self.rays[frames]) * factor[..., None]).reshape(len(p), -1)
         weight, cost = robust(value, 2)
         factor = (factor[..., None] * weight.reshape(len(p), n, 2) / z)[..., None]
@@ -126,7 +143,7 @@ class Picture:
         )
         seen = self.depth[frames, :, None]
         along, jac, modes, seen = (v - mean @ v for v in (along, jac, modes, seen))
-        factor = trust / DEPTH * np.sqrt(_share(self.fps, DEPTH_TIME))
+        factor = trust / DEPTH * np.sqrt(_share(self.fps, self.longer * DEPTH_TIME))
         value = (along - shared.scale * seen)[..., 0] * factor
         weight, cost = robust(value, 1)
         factor = (factor * weight)[..., None]
@@ -146,6 +163,10 @@ class Points:
     fps: float
     noise: float = 0.012
     """m"""
+
+    def weighed(self, points: Array) -> Points:
+        """Return this: points in space are as good as they are said to be."""
+        return self
 
     def rows(self, posed: Posed, shared: Shared, frames: slice) -> list[Rows]:
         """Return residuals p - p_seen over the noise."""

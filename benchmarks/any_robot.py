@@ -22,7 +22,7 @@ from phuma.curation import Curation, curate
 from phuma.errors import ReadError
 from phuma.pipelines.files_to_clips import all_kept_clips
 from phuma.pipelines.retarget import retarget
-from phuma.retargeting import FIVE
+from phuma.retargeting import DEFAULT_METHOD, FIVE
 from phuma.retargeting.measure import combine
 from phuma.robots import Robot, load_robot
 from phuma.robots.check import check_robot, stand
@@ -162,7 +162,7 @@ def main() -> None:
         ]
         parts = [
             f"Each robot by `phuma robot init` from its file alone, unedited; {len(SEEDS)} synthetic motions of 4 s of "
-            "each type, by `physink+collision`. Percent; self-penetration is the share of frames with more than 1 cm.",
+            f"each type, by `{DEFAULT_METHOD}`. Percent; self-penetration is the share of frames with more than 1 cm.",
             markdown(head, rows_of(small, people)),
         ]
         if real:

@@ -26,7 +26,7 @@ from phuma.runtime.process_pool import map_in_order
 from phuma.sources import ReadCfg
 from tables import markdown, save
 
-JOBS = 2
+JOBS = 1
 ROBOTS = ("g1", "h1_2")
 FRAMES = 120  # the cost is given for so many
 LARGE = 0.1  # body weights

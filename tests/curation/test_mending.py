@@ -212,7 +212,7 @@ def test_stairs_and_boxes_are_not_made_flat(kind, metres):
 def test_of_two_floors_neither_is_brought_to_the_other(kind, metres, seconds):
     """A lift goes up in so many seconds, or the recording leaps; every clip with both floors is rejected."""
     motion = generate(kind, 8.0, 1).motion
-    time = np.arange(len(motion)) / FPS - 3.0
+    time = np.arange(len(motion)) / FPS - 3.5
     rise = metres * (np.clip(time / seconds, 0.0, 1.0) if seconds else time >= 0)
     risen = replace(motion, root_pos=motion.root_pos + np.outer(rise, [0.0, 0.0, 1.0]))
     assert is_left_alone(risen)

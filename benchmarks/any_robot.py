@@ -2,7 +2,8 @@
 
 The eight small models of tests/robots/models; Unitree's G1 and H1-2 where PHUMA_ROBOTS names the folder of their files;
 and the humanoids of the PyPI package example-robot-data where it is installed. Where PHUMA_CMU names the folder of the
-CMU recordings, some of these too.
+CMU recordings, some of these too. A number as argument takes so many people of each type instead of five, and as many
+of five recorded clips.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import numpy as np
 
 from cmu_table import CMU
 from phuma.core.clip import Clip
+from phuma.core.words import count_of
 from phuma.curation import Curation, curate
 from phuma.errors import ReadError
 from phuma.pipelines.files_to_clips import all_kept_clips
 from phuma.pipelines.retarget import retarget
-from phuma.retargeting import FIVE
+from phuma.retargeting import DEFAULT_METHOD, FIVE
 from phuma.retargeting.measure import combine
 from phuma.robots import Robot, load_robot
 from phuma.robots.check import check_robot, stand
@@ -38,7 +40,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.robots.sample_robots import SAMPLE_ROBOTS
 
 KINDS = ("walk", "squat", "kick")
-SEEDS = range(5)
+PEOPLE = 5
 RECORDED = ("104_22", "133_16", "136_10", "134_01", "135_04", "135_07")
 """walks, squats and kicks of the CMU recordings, by their labels"""
 UNITREE = {"g1": "unitree_g1/g1_29dof_rev_1_0", "h1_2": "unitree_h1_2/h1_2_handless"}
@@ -81,9 +83,10 @@ def sorted_out(folder: Path, out: Path) -> str:
     )
 
 
-def recorded() -> list[Clip]:
+def recorded(people: int) -> list[Clip]:
     files = [str(CMU / f"{name}.bvh") for name in RECORDED if (CMU / f"{name}.bvh").is_file()]
-    return all_kept_clips(files, ReadCfg())[0] if files else []
+    clips = all_kept_clips(files, ReadCfg())[0] if files else []
+    return clips[:: PEOPLE // people]
 
 
 def scores(robot: Robot, people: Sequence[Curation | Clip]) -> list[str]:
@@ -141,8 +144,8 @@ def sheet(robots: dict[str, Robot]) -> None:
     fig.savefig(PICTURES / "any_robot.png")
 
 
-def main() -> None:
-    people = {kind: [curate(generate(kind, seed=s).motion) for s in SEEDS] for kind in KINDS}
+def main(people_of_each: int = PEOPLE) -> None:
+    people = {kind: [curate(generate(kind, seed=s).motion) for s in range(people_of_each)] for kind in KINDS}
     head = ["robot", "motion", *(n.replace("_", "-") for n in FIVE), "self-penetration"]
     with tempfile.TemporaryDirectory() as scratch:
         out = Path(scratch)
@@ -161,8 +164,9 @@ def main() -> None:
             for name, a in (small | real | others).items()
         ]
         parts = [
-            f"Each robot by `phuma robot init` from its file alone, unedited; {len(SEEDS)} synthetic motions of 4 s of "
-            "each type, by `physink+collision`. Percent; self-penetration is the share of frames with more than 1 cm.",
+            "Each robot by `phuma robot init` from its file alone, unedited; "
+            f"{count_of(people_of_each, 'synthetic motion')} of 4 s of each type, by `{DEFAULT_METHOD}`. Percent; "
+            "self-penetration is the share of frames with more than 1 cm.",
             markdown(head, rows_of(small, people)),
         ]
         if real:
@@ -182,14 +186,14 @@ def main() -> None:
                 markdown(head, rows_of(others, people)),
                 sorted_out(folder, out),
             ]
-        clips = recorded()
+        clips = recorded(people_of_each)
         if clips:
             yardstick = {name: load_robot(name) for name in ("g1", "h1_2")}
             own = {name: a.robot for name, a in (small | others).items()}
             rows = [[f"{name}, built in", *scores(r, clips)] for name, r in yardstick.items()]
             rows += [[name, *scores(r, clips)] for name, r in own.items()]
             parts += [
-                f"Recorded people: the {len(clips)} clips that curation keeps of the CMU recordings "
+                f"Recorded people: {len(clips)} of the clips that curation keeps of the CMU recordings "
                 f"{', '.join(RECORDED)} (walks, squats, kicks). The built-in robots first, as a yardstick:",
                 markdown(["robot", *head[2:]], rows),
             ]
@@ -199,4 +203,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:2]))

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from phuma.core.clip import Clip
-from phuma.curation import curate
+from phuma.curation import CurateCfg, curate
 from phuma.sources import read
 from tables import markdown, save
 
@@ -27,7 +27,8 @@ def clips_by_label() -> dict[Key, list[Clip]]:
         labels = list(csv.DictReader(f))
     out: dict[Key, list[Clip]] = defaultdict(list)
     for row in labels:
-        out[row["expected"], row["label"]] += curate(read(CMU / f"{row['clip']}.bvh")).clips
+        motion = read(CMU / f"{row['clip']}.bvh")
+        out[row["expected"], row["label"]] += curate(motion, CurateCfg(preset="paper")).clips
     return out
 
 

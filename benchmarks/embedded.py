@@ -15,6 +15,7 @@ from tables import PICTURES, markdown, save
 
 SEEDS = range(20)
 SECONDS = 4.0
+PAPER = CurateCfg(preset="paper")
 STEPS = 8  # strengths on each curve
 
 
@@ -22,7 +23,7 @@ def clean_rows(made: dict[str, list[Synthetic]]) -> tuple[list[list[object]], li
     """Kept and why not; and how well contacts and ground are found."""
     verdicts, contacts = [], []
     for kind, people in made.items():
-        results = [curate(p.motion) for p in people]
+        results = [curate(p.motion, PAPER) for p in people]
         clips = [c for r in results for c in r.clips]
         kept = sum(c.verdict.kept for c in clips)
         why = Counter(m.name for c in clips for m in c.verdict.measures if not m.passed)
@@ -30,7 +31,7 @@ def clean_rows(made: dict[str, list[Synthetic]]) -> tuple[list[list[object]], li
         reasons = ", ".join(f"{n} {name}" for name, n in why.most_common())
         verdicts.append([kind, f"{kept} of {len(clips)}", *medians, reasons])
         true = np.concatenate([p.contact[: len(r.motion)] for p, r in zip(people, results)])
-        standing = [curate(p.motion, CurateCfg(contacts="stance")) for p in people]
+        standing = [curate(p.motion, CurateCfg(preset="paper", contacts="stance")) for p in people]
         found = [np.concatenate([r.contact.mask for r in own]) for own in (results, standing)]
         ground = float(np.mean([r.ground - p.ground for p, r in zip(people, results)]))
         shares = [[f"{100 * f[true].mean():.1f}", f"{100 * true[f].mean():.1f}"] for f in found]
@@ -39,7 +40,7 @@ def clean_rows(made: dict[str, list[Synthetic]]) -> tuple[list[list[object]], li
 
 
 def is_kept(motion: HumanMotion) -> bool:
-    return curate(motion).clips[0].verdict.kept
+    return curate(motion, PAPER).clips[0].verdict.kept
 
 
 def fault_curves(made: dict[str, list[Synthetic]]) -> dict[str, tuple[np.ndarray, np.ndarray]]:

@@ -75,7 +75,9 @@ def main() -> None:
             markdown(["metric", "needs", *QUANTILES, "flagged"], rows),
         ]
         parts += [f"Other flags: {', '.join(others)}."] if others else []
-    save("flags", f"Flags of `{DEFAULT_METHOD}` on the G1", *parts)
+    some = "every clip" if every == 1 else f"every {every}th clip"
+    told = f"Of {some} that each preset keeps of the CMU recordings, each with its own contacts."
+    save("flags", f"Flags of `{DEFAULT_METHOD}` on the G1", told, *parts)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,10 +17,13 @@ from cmu_table import CMU
 from halves import GROUPS, Recording, motions
 from phuma.core.clip import Verdict
 from phuma.curation import PRESETS, CurateCfg, curate
+from phuma.curation.config import CONTACTS
 from tables import markdown, save
 
 VERDICTS = Path(__file__).with_name("verdicts.csv")
 FEASIBLE = ("feasible", "infeasible")
+WAYS = tuple(product(PRESETS, CONTACTS, (False, True)))
+"""Preset, contacts, and whether recordings are mended"""
 
 
 class Judged(NamedTuple):
@@ -32,6 +36,8 @@ class Judged(NamedTuple):
     """what was seen in the clip; empty where nobody had to look"""
     good: bool
     """whether it should be kept, by eye, else by the recording's label"""
+    ways: tuple[bool, ...]
+    """whether it is kept in each of WAYS"""
 
 
 def by_eye() -> dict[tuple[str, str], tuple[str, str]]:
@@ -44,11 +50,14 @@ def judge_all() -> list[Judged]:
     seen, found = by_eye(), []
     for recording, motion in motions():
         clips = {preset: curate(motion, CurateCfg(preset=preset, mend=False)).clips for preset in PRESETS}
-        for same in zip(*clips.values(), strict=True):
+        kept = [
+            [c.verdict.kept for c in curate(motion, CurateCfg(preset=p, contacts=c, mend=m)).clips] for p, c, m in WAYS
+        ]
+        for *same, ways in zip(*clips.values(), zip(*kept, strict=True), strict=True):
             verdict, reason = seen.pop((recording.name, f"{same[0].start:.1f}"), ("", ""))
             good = verdict == "keep" if verdict else recording.expected == "feasible"
             verdicts = {preset: clip.verdict for preset, clip in zip(clips, same, strict=True)}
-            found.append(Judged(recording, same[0].start, same[0].end, verdicts, reason, good))
+            found.append(Judged(recording, same[0].start, same[0].end, verdicts, reason, good, ways))
     assert not seen, f"verdicts of no clip: {sorted(seen)}"
     return found
 
@@ -95,6 +104,33 @@ def total_table(clips: Sequence[Judged]) -> str:
     return markdown(head, rows)
 
 
+def way_table(clips: Sequence[Judged]) -> str:
+    """Kept by both presets, with both kinds of contacts, with and without mending."""
+    odd = [c for c in clips if c.recording.group != "tuned"]
+    groups = [
+        [c for c in clips if c.recording.expected == "feasible"],
+        [c for c in clips if c.recording.expected != "feasible"],
+        [c for c in clips if c.good], [c for c in clips if not c.good],
+        [c for c in odd if c.good], [c for c in odd if not c.good],
+    ]  # fmt: skip
+    rows = [
+        [
+            preset,
+            contacts,
+            "mended" if mend else "as recorded",
+            *(_kept_share([c.ways[k] for c in own]) for own in groups),
+        ]
+        for k, (preset, contacts, mend) in enumerate(WAYS)
+    ]
+    names = ("feasible by label", "infeasible", "good by eye", "bad", "odd subjects: good by eye", "bad")
+    titles = [f"{name} ({len(own)})" for name, own in zip(names, groups, strict=True)]
+    return markdown(["preset", "contacts", "", *titles], rows)
+
+
+def _kept_share(kept: Sequence[bool]) -> str:
+    return f"{100 * sum(kept) / len(kept):.1f} % ({sum(kept)})"
+
+
 def failed_table(clips: Sequence[Judged]) -> str:
     """How many clips fail each filter of preset dynamic, and how many fail it alone."""
     rows = []
@@ -132,6 +168,9 @@ def main() -> None:
         "were seen until the method stood; the limit of tilt went from 3 to 4 degrees after that. By eye: see the last "
         "table.",
         total_table(clips),
+        "Both presets, with both kinds of contacts, with and without mending (the default is `dynamic`, `stance`, "
+        "mended; the tables before and after this one are of recordings as they are):",
+        way_table(clips),
         "## Odd subjects",
         label_table([c for c in clips if c.recording.group != "tuned"]),
         "## Unseen subjects",

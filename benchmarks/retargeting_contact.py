@@ -34,6 +34,7 @@ SHOWN = {
     "residual_contact": "root residual on the ground, body weights",
     "joint_jerk": "joint jerk, rad/s^3",
 }
+METHOD = "physink+collision"
 FAR = 0.2  # m
 
 
@@ -52,7 +53,7 @@ def rows(clips: list[Clip], robot: Robot) -> list[list[str]]:
     out = []
     for name in ("paper", "stance"):
         own = [c.contact if name == "stance" else FootContacts(c.contact.paper, c.contact.fps) for c in clips]
-        motions = [retarget_motion(c.motion, contact, robot) for c, contact in zip(clips, own, strict=True)]
+        motions = [retarget_motion(c.motion, contact, robot, METHOD) for c, contact in zip(clips, own, strict=True)]
         total = combine([m.report["metrics"] for m in motions])
         by_paper = combine([m.report["by_paper_contacts"] for m in motions])
         cells = [f"{total[n]:.3f}" if "residual" in n else f"{total[n]:.2f}" for n in SHOWN]
@@ -66,7 +67,7 @@ def main() -> None:
         print(f"skipped: no CMU recordings at {CMU}; set PHUMA_CMU")
         return
     every = int(sys.argv[1]) if len(sys.argv) > 1 else 4
-    clips, _ = all_kept_clips([str(CMU)], ReadCfg(), CurateCfg(contacts="stance"))
+    clips, _ = all_kept_clips([str(CMU)], ReadCfg(), CurateCfg(preset="paper", contacts="stance"))
     clips = clips[::every]
     second = "floating / penetration / skating by the paper's contacts"
     head = ["contacts", *SHOWN.values(), second, "a joint further than 20 cm, frames"]
@@ -76,7 +77,7 @@ def main() -> None:
     save(
         "retargeting_contact",
         "Contacts on a robot",
-        f"`physink+collision` on {len(clips)} clips of the CMU recordings that preset `paper` keeps, with the paper's "
+        f"`{METHOD}` on {len(clips)} clips of the CMU recordings that preset `paper` keeps, with the paper's "
         "contacts, by height, and with contacts that stand. The metrics judge by the contacts of their row, and beside "
         "that by the paper's.",
         *parts,

@@ -16,10 +16,10 @@ from cmu_table import CMU
 from phuma.core.clip import Clip
 from phuma.core.human_motion import HumanMotion
 from phuma.core.robot_motion import RobotMotion
-from phuma.curation import curate
+from phuma.curation import CurateCfg, curate
 from phuma.pipelines.files_to_clips import people_in
 from phuma.pipelines.retarget import retarget
-from phuma.retargeting import DEFAULT_METHOD, FIVE
+from phuma.retargeting import FIVE
 from phuma.retargeting.dynamics import dynamics_report
 from phuma.retargeting.measure import combine
 from phuma.robots import cached_robot
@@ -29,6 +29,8 @@ from phuma.synth import FAULTS, KINDS, generate
 from tables import markdown, save
 
 JOBS = 2
+METHOD = "physink+collision"
+PAPER = CurateCfg(preset="paper")
 ROBOTS = ("g1", "h1_2")
 FILTERS = {
     "root jerk": ("root_jerk",),
@@ -79,7 +81,7 @@ def physics(motion: RobotMotion) -> dict[str, float]:
 
 def on_robots(clip: Clip, names: Sequence[str] = ROBOTS) -> Outcome:
     """The clip retargeted, whatever its verdict."""
-    made = {n: retarget(clip, cached_robot(n), DEFAULT_METHOD) for n in names}
+    made = {n: retarget(clip, cached_robot(n), METHOD) for n in names}
     return Outcome(
         failed=tuple(m.name for m in clip.verdict.measures if not m.passed),
         seconds=clip.motion.duration,
@@ -91,12 +93,12 @@ def on_robots(clip: Clip, names: Sequence[str] = ROBOTS) -> Outcome:
 def with_fault(case: Case) -> Outcome:
     """The faulty motion, curated, and retargeted to the G1 even if it is rejected."""
     faulty = FAULTS[case.fault].apply(case.motion, case.strength, case.seed)
-    return on_robots(curate(faulty).clips[0], ROBOTS[:1])
+    return on_robots(curate(faulty, PAPER).clips[0], ROBOTS[:1])
 
 
 def cmu_clips() -> list[Clip]:
     """Every clip of the CMU recordings, kept or not."""
-    people = (person for found in find_recordings([str(CMU)]) for person in people_in(found.path))
+    people = (person for found in find_recordings([str(CMU)]) for person in people_in(found.path, None, PAPER))
     return [clip for person in people for clip in person.clips]
 
 
@@ -133,13 +135,13 @@ def filter_table(outcomes: Sequence[Outcome], robot: str) -> str:
 def clean_people() -> list[HumanMotion]:
     """Synthetic motions that curation keeps."""
     made = [generate(kind, SECONDS, seed).motion for kind in KINDS for seed in range(PEOPLE)]
-    return [m for m in made if curate(m).clips[0].verdict.kept]
+    return [m for m in made if curate(m, PAPER).clips[0].verdict.kept]
 
 
 def clean_cmu(clips: Sequence[Clip]) -> list[HumanMotion]:
     """Full-length clips that curation keeps, and keeps again when it sees the clip alone."""
     full = [c.motion for c in clips if c.verdict.kept and c.motion.duration == SECONDS]
-    return [m for m in full[::CMU_STRIDE] if curate(m).clips[0].verdict.kept]
+    return [m for m in full[::CMU_STRIDE] if curate(m, PAPER).clips[0].verdict.kept]
 
 
 def fault_cases(motions: Sequence[HumanMotion]) -> dict[tuple[str, float], list[Case]]:
@@ -179,9 +181,9 @@ def main() -> None:
     save(
         "retargeting_inputs",
         "Retargeting of inputs good and bad",
-        f"Method `{DEFAULT_METHOD}`; percent, over all frames and samples of the clips together. Fidelity is measured "
-        "against the input as it is, faults and all. Physics, by inverse dynamics, in the mean over frames: at the "
-        "root no motor acts, so what is left over there, in units of the robot's weight, nothing could provide.",
+        f"Method `{METHOD}`, preset `paper`; percent, over all frames and samples of the clips together. Fidelity is "
+        "measured against the input as it is, faults and all. Physics, by inverse dynamics, in the mean over frames: "
+        "at the root no motor acts, so what is left over there, in units of the robot's weight, nothing could provide.",
         f"Clips of the CMU recordings ({len(outcomes)}; they overlap by half a second), with those removed that fail "
         "one of curation's filters, or any. *A metric below 80*: so many clips have one; *not settled*: so many in "
         "which the solver stopped before it had.",

@@ -39,6 +39,7 @@ COLOURS = {
     "sink": style.TRUNK,
     "physink": style.LEFT,
     "physink+collision": style.CONTACT,
+    "physink+dynamics": style.PERFORMERS[2],
 }
 METHODS = tuple(COLOURS)
 LEAST = 1e-4  # share of samples down to which curves are drawn

@@ -5,7 +5,7 @@ python examples/03_compare_methods.py
 
 import phuma
 
-METHODS = ("ik", "gmr", "sink", "physink", "physink+collision")
+METHODS = ("ik", "gmr", "sink", "physink", "physink+dynamics")
 METRICS = ("fidelity", "feasibility", "non_floating", "non_penetration", "non_skating", "torque_over")
 
 clip = phuma.curate(phuma.generate("kick").motion).clips[0]

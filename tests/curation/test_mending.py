@@ -205,6 +205,23 @@ def test_stairs_and_boxes_are_not_made_flat(kind, metres):
     mended = curate(motion, MENDS)
     assert sizes(mended) == dict.fromkeys(SIZES, 0.0)
     assert is_left_alone(motion)
+    assert "external_support_force" in failed(mended)
+
+
+@pytest.mark.parametrize(("kind", "metres", "seconds"), [("walk", 0.5, 1.3), ("stand", 0.2, 1.3), ("walk", 0.5, 0.0)])
+def test_of_two_floors_neither_is_brought_to_the_other(kind, metres, seconds):
+    """A lift goes up in so many seconds, or the recording leaps; every clip with both floors is rejected."""
+    motion = generate(kind, 8.0, 1).motion
+    time = np.arange(len(motion)) / FPS - 3.5
+    rise = metres * (np.clip(time / seconds, 0.0, 1.0) if seconds else time >= 0)
+    risen = replace(motion, root_pos=motion.root_pos + np.outer(rise, [0.0, 0.0, 1.0]))
+    assert is_left_alone(risen)
+    both = [
+        c for c in curate(risen, MENDS).clips if np.ptp(rise[round(FPS * c.start) : round(FPS * c.end)]) > metres / 2
+    ]
+    assert both
+    for clip in both:
+        assert "external_support_force" in {m.name for m in clip.verdict.measures if not m.passed}
 
 
 def test_who_is_carried_about_is_not_set_down():
@@ -229,8 +246,11 @@ def test_where_nobody_stands_nothing_is_mended():
     lying = rot.from_axis("y", np.pi / 2)
     quat = stand.joint_quat.copy()
     quat[:, 0] = rot.multiply(lying, quat[:, 0])
-    for motion in (smooth_motion(stand.body, 90), replace(stand, joint_quat=quat)):
+    swing = np.outer(np.sin(np.arange(len(stand)) / 15), [0.0, 0.0, 0.3])
+    dangles = replace(clean("walk"), root_pos=np.array([0.0, 0.0, 3.0]) + swing)
+    for motion in (smooth_motion(stand.body, 90), replace(stand, joint_quat=quat), dangles):
         assert is_left_alone(motion)
+        assert "external_support_force" in failed(curate(motion, MENDS))
 
 
 @pytest.mark.parametrize("ground", [0.0, 0.3])

@@ -22,7 +22,7 @@ USERS_CACHE = cache_dir()  # before tests get one of their own
 
 @pytest.fixture(scope="session", autouse=True)
 def _bytecode():
-    """Processes that tests start store what Python compiles of the package, so that it is compiled once, not by each."""
+    """Processes that tests start store what Python compiles of the package, which else each compiles anew."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield

@@ -48,9 +48,15 @@ def parse_json(text: str, path: str | Path) -> Any:
     Refused are NaN and infinite numbers, integers beyond 64 bit, a key that stands twice in an object, and more than 64
     objects or lists in each other.
     """
-    careful = {"parse_int": _integer, "parse_float": _number} if _LARGE.search(text) else {}
+    careful = _LARGE.search(text) is not None
     try:
-        value = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, **careful)
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_int=_integer if careful else None,
+            parse_float=_number if careful else None,
+            parse_constant=_constant,
+        )
     except json.JSONDecodeError as e:
         raise ReadError(path, f"is not JSON: {e.msg} in line {e.lineno}, column {e.colno}") from None
     except _RefusedError as e:

@@ -31,6 +31,7 @@ SECONDS = 30.0
 COMPARED = 60  # recordings that are built by one job and by two
 SMALL = 10_000  # recordings of less than a second, none of which is kept: what a file costs beside its motion
 SMALL_FRAMES = 24
+JUDGED, JUDGED_FRAMES = 1000, 36  # recordings that are long enough to be judged, and none of which is kept either
 MANY_SECONDS = 30
 LONG_FRAMES = 1_000_000  # of one recording
 WARMING = 11  # recordings that are done before time is taken: the first motions compile and fill caches
@@ -83,6 +84,7 @@ def spend_on_recordings(source: str, out: str, every: str) -> None:
 
 def put_clocks_in(building: Any, builder: Any) -> Counter[str]:
     """Have the steps of a build count their CPU seconds."""
+    from phuma.curation import pipeline
     from phuma.pipelines import files_to_clips
 
     spent: Counter[str] = Counter()
@@ -99,8 +101,8 @@ def put_clocks_in(building: Any, builder: Any) -> Counter[str]:
 
         return run
 
-    for step, name in {"read": "read_all", "curate": "curate"}.items():
-        setattr(files_to_clips, name, clocked(step, getattr(files_to_clips, name)))
+    files_to_clips.read_all = clocked("read", files_to_clips.read_all)
+    pipeline.curate = clocked("curate", pipeline.curate)
     steps = {
         "categorise": "categorise", "retarget": "retarget", "save human": "save_clip",
         "save robot": "save_robot_motion", "hash": "file_sha256",
@@ -294,20 +296,22 @@ def person_rows(seconds: float) -> Any:
 def many_part(folder: Path, less: float) -> list[str]:
     import numpy as np
 
-    source, count = folder / "small", max(WARMING, round(SMALL / less))
-    source.mkdir()
-    rows = person_rows(1.0)
-    for n in range(count):
-        np.save(source / f"{n:05d}.npy", rows[n % len(rows)][:SMALL_FRAMES] + np.float32(1e-6 * n))
-    spent, again = run_build([source], folder / "of small", 2), run_build([source], folder / "of small", 2)
-    lines = [
-        [what, s["wall"], s["cpu"], 1000 * s["cpu"] / count, f"{s['parent']:.0f}", f"{s['worker']:.0f}"]
-        for what, s in (("built by two jobs", spent), ("run again with nothing to do", again))
-    ]
+    rows, lines = person_rows(2.0), []
+    for most, frames in ((SMALL, SMALL_FRAMES), (JUDGED, JUDGED_FRAMES)):
+        source, out, count = folder / f"small {frames}", folder / f"of small {frames}", max(WARMING, round(most / less))
+        source.mkdir()
+        for n in range(count):
+            np.save(source / f"{n:05d}.npy", rows[n % len(rows)][:frames] + np.float32(1e-6 * n))
+        for what in ("built by two jobs", "run again with nothing to do"):
+            s = run_build([source], out, 2)
+            peaks = f"{s['parent']:.0f}", f"{s['worker']:.0f}"
+            lines.append([f"{count} of {frames} frames", what, s["wall"], s["cpu"], 1000 * s["cpu"] / count, *peaks])
     return [
-        f"## Very many recordings\n\n{count} files of {SMALL_FRAMES} frames, of which no clip is kept:",
-        markdown(["", "s", "CPU s", "CPU ms a file", "peak of the parent, MB", "peak of a worker, MB"], lines),
-        f"On two cores of their own at most {MANY_SECONDS} s are wanted; the load was {os.getloadavg()[0]:.1f}.",
+        "## Very many recordings\n\nFiles of which no clip is kept; those of less than a second are judged by their "
+        "length alone:",
+        markdown(["", "", "s", "CPU s", "CPU ms a file", "peak of the parent, MB", "peak of a worker, MB"], lines),
+        f"For {SMALL} files of {SMALL_FRAMES} frames on two cores of their own at most {MANY_SECONDS} s are wanted; "
+        f"the load was {os.getloadavg()[0]:.1f}.",
     ]
 
 

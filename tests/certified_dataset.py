@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from phuma.pipelines.certify_dataset import certify_dataset, stored
 from phuma.sources import amass_smplx
 from phuma.synth import generate
 from tests.cli.small_dataset import here
+from tests.made_once import made_once
 
 CERTIFIED, LOST, UNTRIED = "stand", "squat", "reach"
 LOST_AT = 40
@@ -25,7 +25,7 @@ LOST_AT = 40
 REASON = "lost at 0.80 s of 1.98 s; <b>because</b> this test says so"
 
 
-@lru_cache
+@made_once
 def built(base: Path) -> Path:
     """The dataset, somewhere below `base`. Nobody writes to it."""
     source, out = base / "certified" / "lab", base / "certified" / "dataset"

@@ -21,6 +21,14 @@ USERS_CACHE = cache_dir()  # before tests get one of their own
 
 
 @pytest.fixture(scope="session", autouse=True)
+def _bytecode():
+    """Processes that tests start store what Python compiles of the package, which else each compiles anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory):
     """No test reads or writes the user's cache, nor does what tests share."""
     with pytest.MonkeyPatch.context() as patch:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from phuma.curation import CurateCfg
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.sources import amass_smplx
 from phuma.synth import FAULTS, generate
+from tests.made_once import made_once
 
 ROBOTS = ("g1", "h1_2")
 HOSTILE = "<script>alert(1)<"
@@ -20,7 +20,7 @@ LABELS = {"walk": "walk", "stand": "a jump", "reach": "sit on a chair"}
 """The first is guessed so, the second is not, the third names no type"""
 
 
-@lru_cache
+@made_once
 def built(base: Path) -> Path:
     """The dataset, somewhere below `base`. Nobody writes to it."""
     lab, field, hostile = (base / "report" / name for name in ("lab", "field", HOSTILE))

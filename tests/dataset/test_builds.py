@@ -11,8 +11,14 @@ import phuma
 from phuma.cli.main import main
 from phuma.dataset.dataset import inside
 from phuma.dataset.record import load_record
-from phuma.pipelines.build_dataset import jobs_of
+from phuma.dataset.verify import verify
+from phuma.errors import PhumaError
+from phuma.pipelines.build_dataset import BuildCfg, build_dataset, jobs_of
+from phuma.robots import load_robot
+from phuma.sources import amass_smplx
+from phuma.synth import generate
 from tests.dataset.builds import CHEAP, contents, records, write_recording
+from tests.dataset.tiny import here
 
 pytestmark = pytest.mark.slow
 
@@ -183,3 +189,23 @@ def test_a_file_that_is_found_by_two_ways_is_one_recording(tmp_path, source):
     both = jobs_of([source, inner], tmp_path / "out")
     assert [job.name for job in both] == [job.name for job in alone]
     assert len({job.path.resolve() for job in both}) == len(both)
+
+
+def test_a_recording_too_short_for_a_clip_is_a_row_that_says_so_and_no_file(tmp_path):
+    walk = generate("walk", 2.0, 0).motion
+    for name, frames in (("short", 29), ("whole", 30)):
+        (tmp_path / "lab").mkdir(exist_ok=True)
+        amass_smplx.write(tmp_path / "lab" / f"{name}.npz", walk.frames(0, frames))
+    (tmp_path / "lab" / "labels.csv").write_text("file,label\nshort.npz,walk")
+    build_dataset([tmp_path / "lab"], tmp_path / "out", BuildCfg(method="ik"), here)
+    rows = {Path(row["recording"]).stem: row for row in phuma.open_dataset(tmp_path / "out").rows()}
+    short, whole = rows["short"], rows["whole"]
+    assert (short["kept"], short["frames"], short["end"]) == (False, 29, pytest.approx(29 / 30))
+    assert short["reasons"] == ["duration: the clip lasts 0.97 s (at least 1 s)"]
+    assert (short["category"], short["category_group"], short["human_file"]) == ("walk", "horizontal", None)
+    assert whole["duration"] is None
+    assert whole["human_file"]
+    assert len(list((tmp_path / "out" / "recordings").iterdir())) == 1
+    assert not list(verify(tmp_path / "out", {"g1": load_robot("g1")}))
+    with pytest.raises(PhumaError, match="too short to be stored"):
+        phuma.open_dataset(tmp_path / "out").entry(short["clip"]).human()

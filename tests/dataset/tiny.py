@@ -4,7 +4,6 @@ recording that cannot be read. Built once, copied by whoever spoils it."""
 import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,12 +15,13 @@ from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.runtime.process_pool import Done
 from phuma.sources import amass_smplx
 from phuma.synth import FAULTS, generate
+from tests.made_once import made_once
 
 ROBOTS = ("g1", "h1_2")
 ODD = "squat \x1b[31mé.npz"
 
 
-@lru_cache
+@made_once
 def built(base: Path) -> Path:
     """The dataset, somewhere below `base`. Nobody writes to it."""
     sources = base / "tiny" / "lab"
@@ -40,7 +40,7 @@ def built(base: Path) -> Path:
     return out
 
 
-@lru_cache
+@made_once
 def least(base: Path) -> Path:
     """A dataset of one robot with one kept clip, a rejected one and a recording that failed. Nobody writes to it."""
     sources = base / "least" / "lab"

@@ -22,11 +22,12 @@ from phuma.robots.check import check_robot, stand
 from phuma.robots.onboarding import OnboardedRobot, onboard_robot
 from phuma.robots.onboarding.model_file import read_model_file
 from phuma.synth import generate
+from tests.robots.kept_process import kept_process  # noqa: F401  # a fixture
 from tests.robots.originals import original
 from tests.robots.posing import NAMES, posed
 from tests.robots.sample_robots import MODELS, SAMPLE_ROBOTS, SIDES, SampleRobot
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kept_process")]
 
 
 @pytest.fixture(scope="module")

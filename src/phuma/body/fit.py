@@ -134,12 +134,14 @@ def fit_modes(
 
     z = np.zeros(len(prior))
     speeds = []
-    pairs, trust, most = np.arange(len(velocity)), np.diag(prior**-2.0), 3 * prior
+    trust, most = np.diag(prior**-2.0), 3 * prior
+    of_pair = np.arange(len(velocity)) * len(REGIONS)  # where the regions of each pair begin
+    of_region = slopes.reshape(-1, *slopes.shape[2:])
     for iteration in range(ITERATIONS + 1):
         now = velocity + slopes @ z
         squares = np.add.reduce(now * now, axis=-1)
-        slowest = np.sqrt(squares).argmin(axis=1)
-        v, a, square = now[pairs, slowest], slopes[pairs, slowest], squares[pairs, slowest]
+        slowest = of_pair + np.sqrt(squares).argmin(axis=1)
+        v, a, square = now.reshape(-1, 3)[slowest], of_region[slowest], squares.ravel()[slowest]
         if iteration in (0, ITERATIONS):
             speeds.append(median(np.sqrt(square)))
         w = count / (STANDING_SPEED**2 + square)

@@ -41,10 +41,8 @@ def checked_unit(
     """Return `value` as a read-only array of unit quaternions wxyz in the last axis, or raise an error that says why
     not."""
     array = checked(name, value, shape, dtype)
-    lengths = _lengths(array)
-    if lengths.size and not (lengths.max() - 1 <= tolerance and 1 - lengths.min() <= tolerance):
-        where = _first(array, lambda some: np.abs(_lengths(some) - 1) > tolerance)
-        assert where is not None
+    where = _first(array, lambda some: np.abs(_lengths(some) - 1) > tolerance)
+    if where is not None:
         length = _lengths(array[where])
         raise PhumaError(f"{name} at index {where} has length {length:.4g}; quaternions must have length 1")
     return array

@@ -108,6 +108,17 @@ def clip_spans(frames: int, fps: float, cfg: CurateCfg) -> list[tuple[int, int]]
     return [(first, last) for first, last in spans if last - first >= shortest] or [(0, frames)]
 
 
+def too_short(motion: HumanMotion, cfg: CurateCfg) -> Measure | None:
+    """Return the measure that rejects a recording which is too short for a clip, whatever is in it; else None.
+
+    None too where its speed is looked for, as only its forces tell how long it is, and where it cannot be curated.
+    """
+    frames = frames_at(motion, cfg.rate)
+    if cfg.retime or frames < MIN_FRAMES or frames / cfg.rate >= cfg.min_seconds:
+        return None
+    return Measure(DURATION, frames / cfg.rate, cfg.min_seconds)
+
+
 def curate(motion: HumanMotion, cfg: CurateCfg | None = None) -> Curation:
     """Judge a recording: every clip of it gets a verdict with every metric.
 

@@ -187,7 +187,7 @@ def path_length(motion: HumanMotion) -> float:
 def heading(motion: HumanMotion) -> Array:
     """Return (T,) rad, without jumps: the direction from the right hip to the left one over the ground."""
     left = _left(motion)
-    return np.unwrap(np.arctan2(left[:, 1], left[:, 0]))
+    return _unwrapped(np.arctan2(left[:, 1], left[:, 0]))
 
 
 def leg_angle(motion: HumanMotion) -> float:
@@ -237,7 +237,7 @@ def twist_range(motion: HumanMotion) -> float:
     hips, shoulders = (_joint(motion, f"left_{j}") - _joint(motion, f"right_{j}") for j in ("hip", "shoulder"))
     hips, shoulders = (v - trunk * np.sum(v * trunk, axis=-1, keepdims=True) for v in (hips, shoulders))
     sine = np.sum(np.cross(hips, shoulders) * trunk, axis=-1)
-    angle = np.unwrap(np.arctan2(sine, np.sum(hips * shoulders, axis=-1)))
+    angle = _unwrapped(np.arctan2(sine, np.sum(hips * shoulders, axis=-1)))
     return _held(angle, motion.fps) + _held(-angle, motion.fps)
 
 
@@ -250,6 +250,11 @@ def hand_reach(motion: HumanMotion) -> float:
         away = length(_joint(motion, f"{side}_wrist") - _joint(motion, f"{side}_hip"))
         far = np.maximum(far, away / arm)
     return _held(far, motion.fps)
+
+
+def _unwrapped(angle: Array) -> Array:
+    """Return angles (T,) rad without jumps by whole turns, of which most clips have none."""
+    return angle if (np.abs(np.diff(angle)) < np.pi).all() else np.unwrap(angle)
 
 
 def _held(values: Array, fps: float, seconds: float = 0.2) -> float:

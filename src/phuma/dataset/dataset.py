@@ -57,12 +57,14 @@ class Entry:
         return load_rollout(inside(self.root, self.row["certified_file"]))
 
     def human(self) -> Clip:
-        """Read the human's motion, cut from the stored recording; rejected clips have it too."""
+        """Read the human's motion, cut from the stored recording; rejected clips have it too, unless they are
+        too short."""
         from phuma.core.clip import Clip
         from phuma.formats.clip_file import load_clip
 
         if not self.row["human_file"]:
-            raise PhumaError(f"{self.id} was imported as a robot's motion: no human is known")
+            short = "was too short to be stored" if not self.row["imported"] else "was imported as a robot's motion"
+            raise PhumaError(f"{self.id} {short}: no human is known")
         whole = load_clip(inside(self.root, self.row["human_file"]))
         first, last = frames_of(self.row, whole)
         if not 0 <= first < last <= len(whole.motion):

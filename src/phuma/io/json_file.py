@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import stat
 from collections import Counter
 from pathlib import Path
@@ -47,9 +48,14 @@ def parse_json(text: str, path: str | Path) -> Any:
     Refused are NaN and infinite numbers, integers beyond 64 bit, a key that stands twice in an object, and more than 64
     objects or lists in each other.
     """
+    careful = _LARGE.search(text) is not None
     try:
         value = json.loads(
-            text, object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
+            text,
+            object_pairs_hook=_object,
+            parse_int=_integer if careful else None,
+            parse_float=_number if careful else None,
+            parse_constant=_constant,
         )
     except json.JSONDecodeError as e:
         raise ReadError(path, f"is not JSON: {e.msg} in line {e.lineno}, column {e.colno}") from None
@@ -62,6 +68,8 @@ def parse_json(text: str, path: str | Path) -> Any:
     return value
 
 
+_LARGE = re.compile(r"(?<![\d.])\d{19}|\d[eE]\+?\d{3,}\s*(?:[,\]}]|\Z)")
+"""Where a number may be beyond 64 bit or infinite, as a text may seem to be: elsewhere numbers need no look"""
 _TOO_DEEP = f"is JSON of more than {MAX_DEPTH} objects or lists in each other"
 
 

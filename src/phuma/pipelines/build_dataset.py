@@ -9,17 +9,20 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from phuma.body.choice import check_body
-from phuma.core.clip import Clip
+from phuma.core.clip import Clip, Measure, Verdict
+from phuma.core.human_motion import HumanMotion
+from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
-from phuma.curation import CurateCfg
+from phuma.curation import CurateCfg, curate_parts, too_short
 from phuma.dataset.builder import Progress, Runner, build
 from phuma.dataset.category import GROUP_OF, categorise, category_of
 from phuma.dataset.describe import ROBOT_FILES, Description
-from phuma.dataset.labels import read_labels
+from phuma.dataset.labels import read_labels, type_of_text
 from phuma.dataset.layout import Layout, clip_id, make_folder, recording_id
 from phuma.dataset.record import Job, Row, file_sha256
 from phuma.dataset.review import BY_HAND, KEEP, REJECT, Reviewed, judgement, review_text
@@ -28,7 +31,7 @@ from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.names import unique_name
-from phuma.pipelines.files_to_clips import parts_in
+from phuma.pipelines.files_to_clips import motions_in, with_rate
 from phuma.pipelines.retarget import check_within, retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import Robot, cached_robot
@@ -187,55 +190,57 @@ def _safe_path(path: str) -> str:
 
 
 def produce(job: Job, layout: Layout, cfg: BuildCfg) -> list[Row]:
-    """Process one recording: write its curated whole and its clips on every robot, and return their manifest rows."""
+    """Process one recording: write its curated whole and its clips on every robot, and return their manifest rows.
+
+    Of somebody whose motion is too short for a clip there is a row that says so, and nothing is written.
+    """
     rows: list[Row] = []
+    numbers, settings = count(), with_rate(cfg.curate, cfg.read)
     # By its name, not by its path: nothing in a dataset depends on the machine.
-    for number, (person, part) in enumerate(parts_in(job.path, cfg.read, cfg.curate, source=job.name)):
-        human = layout.recording(job.id, number)
-        save_clip(human, part.whole)
-        about = {
-            "person": person,
-            "human_file": human.relative_to(layout.root).as_posix(),
-            "human_sha256": file_sha256(human),
-        }
-        for clip in part.clips:
-            kept = _judged(cfg, clip_id(job.id, person, clip.start), clip).kept
-            images = [clip, clip.mirror()] if cfg.mirror and kept else [clip]
-            rows += [row for image in images for row in _clip_rows(job, layout, cfg, image, about)]
+    for person, motion in enumerate(motions_in(job.path, cfg.read, source=job.name)):
+        if lacking := too_short(motion, settings):
+            rows += _short_rows(job, cfg, motion, lacking, {"person": person})
+            continue
+        for part in curate_parts(motion, settings):
+            human = layout.recording(job.id, next(numbers))
+            save_clip(human, part.whole)
+            about = {
+                "person": person,
+                "human_file": human.relative_to(layout.root).as_posix(),
+                "human_sha256": file_sha256(human),
+            }
+            for clip in part.clips:
+                kept = _judged(cfg, clip_id(job.id, person, clip.start), clip).kept
+                images = [clip, clip.mirror()] if cfg.mirror and kept else [clip]
+                rows += [row for image in images for row in _clip_rows(job, layout, cfg, image, about)]
     return rows
+
+
+def _short_rows(job: Job, cfg: BuildCfg, motion: HumanMotion, lacking: Measure, about: Row) -> list[Row]:
+    """Return the manifest rows, one per robot, of a motion that is too short for a clip."""
+    frames = round(lacking.value * cfg.curate.rate)
+    row = _row(job, motion.provenance, Verdict((lacking,)), frames, cfg.curate.rate, about)
+    if category := type_of_text(job.label) if job.label else None:
+        row |= {"category": category, "category_group": GROUP_OF[category]}
+    return [{**row, "robot": cached_robot(name).name} for name in cfg.robots]
 
 
 def _clip_rows(job: Job, layout: Layout, cfg: BuildCfg, clip: Clip, about: Row) -> list[Row]:
     """Return the manifest rows of a clip, one per robot, and write the robots' motions if the clip is kept."""
-    source = clip.motion.provenance
     guess = categorise(clip.motion, clip.contact)
-    name = clip_id(job.id, about["person"], clip.start, source.mirrored)
+    source = clip.motion.provenance
+    name = clip_id(job.id, about["person"], source.start, source.mirrored)
     kept, reasons, label, notes = _judged(cfg, name, clip)
     category = category_of(label or job.label, guess)
     row: Row = {
-        **about,
-        "clip": name,
+        **_row(job, source, clip.verdict, len(clip.motion), clip.motion.fps, about),
         "kept": kept,
         "reasons": reasons,
-        "recording": job.name,
-        "source": job.source,
-        "format": source.format,
-        "mirrored": source.mirrored,
-        "start": round(clip.start, 6),
-        "end": round(clip.end, 6),
-        "fps": clip.motion.fps,
-        "frames": len(clip.motion),
-        "split": split_of(job.relative),
         "category": category,
         "category_group": GROUP_OF[category],
         "category_guess": guess,
         "label": label or job.label,
-        "licence": source.licence,
-        "redistributable": source.redistributable,
         "notes": [*source.notes, *notes],
-        "imported": False,
-        **{m.name: m.value for m in clip.verdict.measures},
-        **{f"{m.name}_limit": m.limit for m in clip.verdict.measures},
     }
     rows = []
     for robot in map(cached_robot, cfg.robots):
@@ -264,6 +269,32 @@ def _judged(cfg: BuildCfg, name: str, clip: Clip) -> Judged:
     if verdict == REJECT:
         return Judged(False, [*reasons, BY_HAND], label, [])
     return Judged(clip.verdict.kept, reasons, label, [])
+
+
+def _row(job: Job, source: Provenance, verdict: Verdict, frames: int, fps: float, about: Row) -> Row:
+    """Return what the manifest says of a clip before it is put on a robot, but for its category."""
+    return {
+        **about,
+        "clip": clip_id(job.id, about["person"], source.start, source.mirrored),
+        "kept": verdict.kept,
+        "reasons": list(verdict.reasons),
+        "recording": job.name,
+        "source": job.source,
+        "format": source.format,
+        "mirrored": source.mirrored,
+        "start": round(source.start, 6),
+        "end": round(source.start + frames / fps, 6),
+        "fps": fps,
+        "frames": frames,
+        "split": split_of(job.relative),
+        "label": job.label,
+        "licence": source.licence,
+        "redistributable": source.redistributable,
+        "notes": list(source.notes),
+        "imported": False,
+        **{m.name: m.value for m in verdict.measures},
+        **{f"{m.name}_limit": m.limit for m in verdict.measures},
+    }
 
 
 def stored(layout: Layout, recording: str, name: str, motion: RobotMotion) -> Row:

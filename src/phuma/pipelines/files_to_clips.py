@@ -28,21 +28,23 @@ def people_in(
 
     Their provenance names the file by its path, or by `source`.
     """
-    for motion in read_all(path, read_cfg):
-        yield curate(_named(motion, source), with_rate(curate_cfg, read_cfg))
+    for motion in motions_in(path, read_cfg, source):
+        yield curate(motion, with_rate(curate_cfg, read_cfg))
 
 
 def parts_in(
-    path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None, source: str | None = None
+    path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCfg | None = None
 ) -> Iterator[tuple[int, Curation]]:
     """Yield every person in a recording, numbered and curated as `people_in` does; a long recording comes in parts."""
-    for person, motion in enumerate(read_all(path, read_cfg)):
-        for part in curate_parts(_named(motion, source), with_rate(curate_cfg, read_cfg)):
+    for person, motion in enumerate(motions_in(path, read_cfg)):
+        for part in curate_parts(motion, with_rate(curate_cfg, read_cfg)):
             yield person, part
 
 
-def _named(motion: HumanMotion, source: str | None) -> HumanMotion:
-    return motion if source is None else motion.told(replace(motion.provenance, source=source))
+def motions_in(path: Path, read_cfg: ReadCfg | None = None, source: str | None = None) -> Iterator[HumanMotion]:
+    """Yield the motion of every person in a recording; see `people_in`."""
+    for motion in read_all(path, read_cfg):
+        yield motion if source is None else motion.told(replace(motion.provenance, source=source))
 
 
 def with_rate(curate_cfg: CurateCfg | None, read_cfg: ReadCfg | None) -> CurateCfg:

@@ -2,8 +2,8 @@
 
     python benchmarks/gallery.py [--work DIR] [NAME ...]
 
-What DIR (default: build/gallery) holds already is not made again. Robots that are not built in come from the PyPI package
-example-robot-data, without which this is skipped. All people are generated, so that everything may be passed on.
+What DIR (default: build/gallery) holds already is not made again. Robots that are not built in come from the PyPI
+package example-robot-data, without which this is skipped. All people are generated: everything may be passed on.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ phuma synth --type walk --fault jitter:40 --out shaking            # and three t
 phuma synth --type walk --fault slide:0.6 --out sliding
 phuma synth --type reach --fault chair:35 --out sitting
 pip install example-robot-data                                     # three robots from their makers' files
-ROBOTS=$(python -c "from importlib.metadata import distribution as d; print(d('example-robot-data').locate_file('cmeel.prefix/share/example-robot-data/robots'))")
+PACKAGES=$(python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
+ROBOTS=$PACKAGES/cmeel.prefix/share/example-robot-data/robots
 phuma robot init $ROBOTS/talos_data/robots/talos_full_v2.urdf --out talos
 phuma robot init $ROBOTS/icub_description/robots/icub.urdf --out icub
 phuma robot init $ROBOTS/romeo_description/urdf/romeo.urdf --out romeo
@@ -83,11 +84,11 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     ),
     "Methods side by side": (
         Exhibit(
-            "ik.mp4", "Bad and good: a walk by plain IK, and by the default", "Plain inverse kinematics lets feet slide and sink.",
+            "ik.mp4", "Bad and good: a walk by plain IK, and by the default", "Plain IK lets feet slide and sink.",
             f"phuma render people/walk_0000.npz --compare ik physink+dynamics {FILM} ik.mp4",
         ),
         Exhibit(
-            "gmr.mp4", "A jump by GMR's way, and by the default", "In flight only the default falls as fast as physics has it.",
+            "gmr.mp4", "A jump by GMR's way, and by the default", "Only the default falls as fast as gravity has it.",
             f"phuma render people/jump_0000.npz --compare gmr physink+dynamics {FILM} gmr.mp4",
         ),
     ),
@@ -109,13 +110,13 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             f"phuma render h1_2/clips/h1_2/people-kick_*/*.npz --certified --human {FILM} heavy.mp4",
         ),
         Exhibit(
-            "lost.mp4", "Bad: a Talos that is lost", "Its onboarded gains are a guess, and it turns red where it strays.",
-            f"phuma certify people/kick_0000.npz --robot talos --effort quick --out talos_kick --film lost.mp4 --size 480x320",
+            "lost.mp4", "Bad: a Talos that is lost", "Its gains are a guess; it turns red where it strays.",
+            "phuma certify people/kick_0000.npz --robot talos --effort quick --size 480x320 --film lost.mp4",
         ),
     ),
     "What is rejected, and why": (
         Exhibit(
-            "shaking.mp4", "Bad: a recording that shakes", "White noise of 40 mm, as of a tracker that lost its markers.",
+            "shaking.mp4", "Bad: a recording that shakes", "Noise of 40 mm, as of a tracker that lost its markers.",
             f"phuma render shaking/*.npz --human {FILM} shaking.mp4",
         ),
         Exhibit(
@@ -130,20 +131,20 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     "Policies": (
         Exhibit(
             "policy.mp4", "A policy that learned the walk in two minutes", "Grey is the reference, on a CPU.",
-            f"phuma play walker g1 --where \"recording LIKE '%walk%'\" --size 480x320 --render policy.mp4",
+            "phuma play walker g1 --where \"recording LIKE '%walk%'\" --size 480x320 --render policy.mp4",
         ),
         Exhibit(
             "pushed.mp4", "The same policy, pushed", "The paper's pushes, every 1 to 3 seconds.",
-            f"phuma play walker g1 --where \"recording LIKE '%walk%'\" --pushes --size 480x320 --render pushed.mp4",
+            "phuma play walker g1 --where \"recording LIKE '%walk%'\" --pushes --size 480x320 --render pushed.mp4",
         ),
         Exhibit(
-            "asked.mp4", "Bad: the same policy, asked to kick", "It never learned that, and is terminated where it turns red.",
-            f"phuma play walker g1 --where \"recording LIKE '%kick%'\" --size 480x320 --render asked.mp4",
+            "asked.mp4", "Bad: the same policy, asked to kick", "It never learned that; red is where it was given up.",
+            "phuma play walker g1 --where \"recording LIKE '%kick%'\" --size 480x320 --render asked.mp4",
         ),
     ),
     "To turn and to zoom": (
         Exhibit(
-            "walk.html", "The walk, human and G1", "A page of its own that plays in 3D anywhere: download it where it does not open.",
+            "walk.html", "The walk, human and G1", "One file that plays in 3D anywhere; on a git host, download it.",
             "phuma share people/walk_0000.npz --robot g1 --out walk.html",
         ),
         Exhibit(
@@ -169,7 +170,7 @@ def run(command: str, work: Path) -> None:
 
 def prepare(work: Path) -> None:
     """Run the prelude's lines whose folder is not there yet."""
-    variables = "\n".join(line for line in PRELUDE.splitlines() if line.startswith("ROBOTS="))
+    variables = "\n".join(line for line in PRELUDE.splitlines() if "=$" in line.split()[0])
     for line in PRELUDE.splitlines():
         words = line.split("  #")[0].split()
         if words[0] != "phuma":
@@ -194,8 +195,8 @@ def page() -> str:
     count = len(EXHIBITS)
     parts = [
         "# Gallery",
-        f"{count} films and pages on five robots, good and bad ones, each with the command that makes it. All people are "
-        "generated: whoever runs the commands gets the same.",
+        f"{count} films and pages on five robots, good and bad ones, each with the command that makes it. All people "
+        "are generated: whoever runs the commands gets the same.",
         "First, in an empty folder:",
         f"```sh\n{PRELUDE}\n```",
     ]

@@ -1,4 +1,4 @@
-"""Finish the built site: the search works from the file system by a script of our own, and nothing is loaded from elsewhere.
+"""Finish the built site: the search works from the file system, and nothing is loaded from elsewhere.
 
 python website/finish.py [build/site]
 """

@@ -22,8 +22,8 @@ def api() -> str:
     classes = {n: t for n, t in things.items() if inspect.isclass(t)}
     parts = [
         "# Python interface",
-        "Everything that `import phuma` offers, from its docstrings. Arrays are numpy's; the world is z-up, in metres, seconds "
-        "and radians, quaternions are `wxyz`.",
+        "Everything that `import phuma` offers, from its docstrings. Arrays are numpy's; the world is z-up, in metres, "
+        "seconds and radians, quaternions are `wxyz`.",
         "## Functions",
         *(part for name, thing in functions.items() for part in one(f"phuma.{name}", thing)),
         "## Classes",

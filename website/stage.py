@@ -12,12 +12,11 @@ import argparse
 import os
 import re
 import shutil
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(Path(__file__).parent))
 import reference
+
+ROOT = Path(__file__).parents[1]
 
 LINK = re.compile(r"(\]\()([^()\s]+)(\))")
 MOVED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}

@@ -56,26 +56,26 @@ class Exhibit:
 
 FILM = "--size 480x320 --out"
 SECTIONS: dict[str, tuple[Exhibit, ...]] = {
-    "Person to robot": (
+    "On five robots": (
         Exhibit(
-            "walk.mp4", "A walk on a Unitree G1", "The person is half a metre taller; steps shrink with the legs.",
-            f"phuma render people/walk_0000.npz --human {FILM} walk.mp4",
+            "walk.mp4", "A walk on a Unitree G1", "Its steps are shorter than the person's, as its legs are.",
+            f"phuma render people/walk_0000.npz {FILM} walk.mp4",
         ),
         Exhibit(
             "kick.mp4", "A kick on a Unitree H1-2", "Balance on one leg, as the person has it.",
-            f"phuma render people/kick_0000.npz --robot h1_2 --human {FILM} kick.mp4",
+            f"phuma render people/kick_0000.npz --robot h1_2 {FILM} kick.mp4",
         ),
         Exhibit(
             "squat.mp4", "A squat on a Talos", "Made a robot of ours by `phuma robot init`, unedited.",
-            f"phuma render people/squat_0000.npz --robot talos --human {FILM} squat.mp4",
+            f"phuma render people/squat_0000.npz --robot talos {FILM} squat.mp4",
         ),
         Exhibit(
             "reach.mp4", "A reach on an iCub", "One metre tall; its arms are short, and it leans further.",
-            f"phuma render people/reach_0000.npz --robot icub --human {FILM} reach.mp4",
+            f"phuma render people/reach_0000.npz --robot icub {FILM} reach.mp4",
         ),
         Exhibit(
             "lunge.mp4", "A lunge on a Romeo", "A long step down and back up.",
-            f"phuma render people/lunge_0000.npz --robot romeo --human {FILM} lunge.mp4",
+            f"phuma render people/lunge_0000.npz --robot romeo {FILM} lunge.mp4",
         ),
         Exhibit(
             "twist.mp4", "One twist, three robots", "G1, H1-2 and Talos, in step.",
@@ -117,15 +117,15 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     "What is rejected, and why": (
         Exhibit(
             "shaking.mp4", "Bad: a recording that shakes", "Noise of 40 mm, as of a tracker that lost its markers.",
-            f"phuma render shaking/*.npz --human {FILM} shaking.mp4",
+            f"phuma render shaking/*.npz {FILM} shaking.mp4",
         ),
         Exhibit(
             "sliding.mp4", "Bad: somebody who slides", "0.6 m/s, as on ice.",
-            f"phuma render sliding/*.npz --human {FILM} sliding.mp4",
+            f"phuma render sliding/*.npz {FILM} sliding.mp4",
         ),
         Exhibit(
             "sitting.mp4", "Bad: a chair that is not there", "Hips far behind the feet; nobody can hold that.",
-            f"phuma render sitting/*.npz --human {FILM} sitting.mp4",
+            f"phuma render sitting/*.npz {FILM} sitting.mp4",
         ),
     ),
     "Policies": (

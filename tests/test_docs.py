@@ -98,14 +98,14 @@ def test_what_pages_import_is_there():
     assert not missing, "\n".join(missing)
 
 
-def commands() -> list[tuple[str, list[str]]]:
-    """Every `phuma ...` of the pages' shell blocks, with the page's name."""
+def commands() -> list[tuple[Path, list[str]]]:
+    """Every `phuma ...` of the pages' shell blocks, with the page."""
     found = []
     for page, code in blocks("sh"):
         for line in code.splitlines():
             words = shlex.split(line.split("  #")[0], comments=True)
             if words[:1] == ["phuma"]:
-                found.append((page.name, words[1:]))
+                found.append((page, words[1:]))
     return found
 
 
@@ -131,7 +131,7 @@ def test_what_pages_tell_to_type_is_understood(monkeypatch, capsys):
         except Understood:
             tried.add(words[0])
         except SystemExit:
-            wrong.append(f"{page}: phuma {shlex.join(words)}: {capsys.readouterr().err.strip().splitlines()[-1]}")
+            wrong.append(f"{page.relative_to(ROOT)}: phuma {shlex.join(words)}: {capsys.readouterr().err.strip().splitlines()[-1]}")
     assert not wrong, "\n".join(wrong)
     assert tried == set(COMMANDS), f"no page shows {set(COMMANDS) - tried}"
 
@@ -198,6 +198,6 @@ def test_the_newcomer_runs_what_the_pages_say(monkeypatch):
     newcomer = import_module("newcomer")
     lines = [line for page in newcomer.PAGES for line in newcomer.lines_of(ROOT / page)]
     assert lines[0] == newcomer.FIRST
-    told = [(page, words) for page, words in commands() if page in ("README.md", "tutorial.md")]
-    assert [shlex.split(line)[1:] for line in lines if line.startswith("phuma ")] == [words for _, words in told]
+    told = [words for name in newcomer.PAGES for page, words in commands() if page == ROOT / name]
+    assert [shlex.split(line)[1:] for line in lines if line.startswith("phuma ")] == told
     assert {line.split()[1] for line in lines if newcomer.serves(line)} == {"view", "demo"}

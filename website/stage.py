@@ -22,6 +22,8 @@ LINK = re.compile(r"(\]\()([^()\s]+)(\))")
 MOVED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 CODE = {".py": "python", ".toml": "toml", ".json": "json", ".csv": "text", "": "text"}
 """Language of the files that become pages, by their suffix."""
+UNSEARCHED = "---\nsearch:\n  exclude: true\n---\n\n"
+"""Begins pages that the search passes over."""
 
 
 def place(file: Path) -> Path:
@@ -72,7 +74,7 @@ def stage(out: Path) -> int:
             waiting |= named
         elif place(file).parts[0] == "source":
             title, code = file.relative_to(ROOT), file.read_text(encoding="utf-8")
-            write(out / place(file), f"# {title}\n\n````{CODE.get(file.suffix, 'text')}\n{code}\n````\n")
+            write(out / place(file), f"{UNSEARCHED}# {title}\n\n````{CODE.get(file.suffix, 'text')}\n{code}\n````\n")
         else:
             (out / place(file)).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, out / place(file))

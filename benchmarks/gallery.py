@@ -54,6 +54,7 @@ class Exhibit:
     command: str
 
 
+PLAYED = "--at 2 --around 1.5 --size 480x320 --render"
 FILM = "--size 480x320 --at 2 --around 1 --out"
 SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     "On five robots": (
@@ -116,30 +117,36 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     ),
     "What is rejected, and why": (
         Exhibit(
-            "shaking.mp4", "Bad: a recording that shakes", "Rejected: the pelvis shakes by 43 mm about its path, at most 3.",
+            "shaking.mp4",
+            "Bad: a recording that shakes",
+            "Rejected: the pelvis shakes by 43 mm about its path, at most 3.",
             "phuma render shaking/*.npz --size 480x320 --out shaking.mp4",
         ),
         Exhibit(
-            "sliding.mp4", "Bad: somebody who slides", "Rejected: soles that bear the weight slide at 60 cm/s, at most 15.",
+            "sliding.mp4",
+            "Bad: somebody who slides",
+            "Rejected: soles that bear the weight slide at 60 cm/s, at most 15.",
             f"phuma render sliding/*.npz {FILM} sliding.mp4",
         ),
         Exhibit(
-            "sitting.mp4", "Bad: a chair that is not there", "Rejected: 29 % of the weight comes from nowhere, at most 15.",
+            "sitting.mp4",
+            "Bad: a chair that is not there",
+            "Rejected: 29 % of the weight comes from nowhere, at most 15.",
             f"phuma render sitting/*.npz {FILM} sitting.mp4",
         ),
     ),
     "Policies": (
         Exhibit(
-            "policy.mp4", "A policy that learned the walk in two minutes", "Grey is the reference, on a CPU.",
-            "phuma play walker g1 --where \"recording LIKE '%walk%'\" --at 2 --around 1.5 --size 480x320 --render policy.mp4",
+            "policy.mp4", "A policy that learned the walk in 200,000 steps", "Grey is the reference.",
+            f"phuma play walker g1 --where \"clip LIKE '%walk%'\" {PLAYED} policy.mp4",
         ),
         Exhibit(
             "pushed.mp4", "The same policy, pushed", "The paper's pushes, every 1 to 3 seconds.",
-            "phuma play walker g1 --where \"recording LIKE '%walk%'\" --pushes --at 2 --around 1.5 --size 480x320 --render pushed.mp4",
+            f"phuma play walker g1 --where \"clip LIKE '%walk%'\" --pushes {PLAYED} pushed.mp4",
         ),
         Exhibit(
             "asked.mp4", "Bad: the same policy, asked to kick", "It never learned that; red is where it was given up.",
-            "phuma play walker g1 --where \"recording LIKE '%kick%'\" --at 2 --around 1.5 --size 480x320 --render asked.mp4",
+            f"phuma play walker g1 --where \"clip LIKE '%kick%'\" {PLAYED} asked.mp4",
         ),
     ),
     "To turn and to zoom": (

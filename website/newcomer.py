@@ -4,8 +4,8 @@
 
 What is committed is cloned into a new folder. The environment has a PATH, a HOME that is empty, and how pip reaches its
 index (PIP_...) where that is set. Commands are those of the pages' `sh` blocks, as they stand there; those that serve a
-page in the browser are asked for it and ended. Reports how long each took, and seconds and megabytes until `make demo`
-has shown the first result.
+page in the browser are asked for it and ended. Reports how long each took, and seconds, CPU seconds and megabytes until
+`make demo` has shown the first result.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -92,7 +93,11 @@ def play(folder: Path) -> None:
                 f"a command failed with {done.returncode}: it is the last one above. Look around in {folder}"
             )
         if part is not commands:
-            print(f"\nFirst result: {time.monotonic() - began:.0f} s, {megabytes(clone, home):.0f} MB", flush=True)
+            used = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cost = (
+                f"{time.monotonic() - began:.0f} s, of which {used.ru_utime + used.ru_stime:.0f} s are the processors'"
+            )
+            print(f"\nFirst result: {cost}, {megabytes(clone, home):.0f} MB", flush=True)
     print(f"\n{len(commands)} commands in {time.monotonic() - began:.0f} s:\n{(clone / 'times.log').read_text()}")
 
 

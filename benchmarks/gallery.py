@@ -63,7 +63,7 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             "phuma render people/walk_0000.npz --size 480x320 --out walk.mp4",
         ),
         Exhibit(
-            "kick.mp4", "A kick on a Unitree H1-2", "Balance on one leg, as the person has it.",
+            "kick.mp4", "A kick on a Unitree H1-2", "Balanced on one leg, as the person is.",
             "phuma render people/kick_0000.npz --robot h1_2 --size 480x320 --out kick.mp4",
         ),
         Exhibit(
@@ -71,11 +71,11 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             f"phuma render people/squat_0000.npz --robot talos {FILM} squat.mp4",
         ),
         Exhibit(
-            "reach.mp4", "A reach on an iCub", "One metre tall; its arms are short, and it leans further.",
+            "reach.mp4", "A reach on an iCub", "A robot of one metre; sticks stand for the shapes that `robot init` did not take over.",
             f"phuma render people/reach_0000.npz --robot icub {FILM} reach.mp4",
         ),
         Exhibit(
-            "lunge.mp4", "A lunge on a Romeo", "A long step down and back up.",
+            "lunge.mp4", "A lunge on a Romeo", "From its maker's file, too; sticks as above.",
             f"phuma render people/lunge_0000.npz --robot romeo {FILM} lunge.mp4",
         ),
         Exhibit(
@@ -89,7 +89,7 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             f"phuma render people/walk_0000.npz --compare ik physink+dynamics {FILM} ik.mp4",
         ),
         Exhibit(
-            "gmr.mp4", "A jump by GMR's way, and by the default", "Only the default falls as fast as gravity has it.",
+            "gmr.mp4", "A jump by GMR's way, and by the default", "The default makes flights ballistic.",
             "phuma render people/jump_0000.npz --compare gmr physink+dynamics --size 480x320 --out gmr.mp4",
         ),
     ),

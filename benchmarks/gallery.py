@@ -71,7 +71,7 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             f"phuma render people/squat_0000.npz --robot talos {FILM} squat.mp4",
         ),
         Exhibit(
-            "reach.mp4", "A reach on an iCub", "A robot of one metre; sticks stand for the shapes that `robot init` did not take over.",
+            "reach.mp4", "A reach on an iCub", "One metre tall. Sticks stand for shapes that were not taken over.",
             f"phuma render people/reach_0000.npz --robot icub {FILM} reach.mp4",
         ),
         Exhibit(
@@ -137,7 +137,7 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     ),
     "Policies": (
         Exhibit(
-            "policy.mp4", "A policy that learned the walk in 200,000 steps", "Grey is the reference.",
+            "policy.mp4", "A policy that learned the walk in 200,000 steps", "Blue is the reference, yellow the policy.",
             f"phuma play walker g1 --where \"clip LIKE '%walk%'\" {PLAYED} policy.mp4",
         ),
         Exhibit(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import phuma
 from phuma.cli.main import COMMANDS, main
 from tests.conftest import ROOT
 
@@ -97,14 +98,14 @@ def test_what_pages_import_is_there():
     assert not missing, "\n".join(missing)
 
 
-def commands() -> list[tuple[str, list[str]]]:
-    """Every `phuma ...` of the pages' shell blocks, with the page's name."""
+def commands() -> list[tuple[Path, list[str]]]:
+    """Every `phuma ...` of the pages' shell blocks, with the page."""
     found = []
     for page, code in blocks("sh"):
         for line in code.splitlines():
             words = shlex.split(line.split("  #")[0], comments=True)
             if words[:1] == ["phuma"]:
-                found.append((page.name, words[1:]))
+                found.append((page, words[1:]))
     return found
 
 
@@ -130,14 +131,73 @@ def test_what_pages_tell_to_type_is_understood(monkeypatch, capsys):
         except Understood:
             tried.add(words[0])
         except SystemExit:
-            wrong.append(f"{page}: phuma {shlex.join(words)}: {capsys.readouterr().err.strip().splitlines()[-1]}")
+            wrong.append(f"{page.relative_to(ROOT)}: phuma {shlex.join(words)}: {capsys.readouterr().err.strip().splitlines()[-1]}")
     assert not wrong, "\n".join(wrong)
     assert tried == set(COMMANDS), f"no page shows {set(COMMANDS) - tried}"
 
 
-@pytest.mark.parametrize("page", [DOCS / "studies", DOCS / "formats"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [DOCS / "studies", DOCS / "formats", DOCS / "have"], ids=lambda page: page.name)
 def test_its_index_names_every_page(page):
-    """docs/studies/README.md and docs/formats.md."""
+    """docs/studies/README.md, docs/formats.md and docs/have/README.md."""
     index = page / "README.md" if (page / "README.md").exists() else page.with_suffix(".md")
     named = {target for _, target, _ in links(index)}
     assert not {p for p in page.glob("*.md") if p != index} - named
+
+
+def test_the_readme_is_short_and_begins_with_one_sentence_a_picture_that_moves_and_two_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 120
+    sentence, picture, commands = text.split("\n\n")[1:4]
+    assert sentence.count(".") == 1
+    film = ROOT / LINK.findall(picture)[0]
+    assert film.suffix == ".webp"
+    assert film.stat().st_size < 3e6
+    assert len(FENCE.findall(commands)[0][1].splitlines()) == 2
+
+
+def test_the_site_leads_to_every_page():
+    """All but tables, which pages link to where they speak of them."""
+    tomllib = pytest.importorskip("tomllib")  # of Python 3.11
+    config = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
+
+    def pages(nav: object) -> set[str]:
+        inside = nav.values() if isinstance(nav, dict) else nav if isinstance(nav, list) else ()
+        return {nav} if isinstance(nav, str) else set().union(*map(pages, inside))
+
+    written = {"index.md", "api.md", "commands.md", "changelog.md", "contributing.md", "examples/README.md"}
+    here = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md") if page.parent.name != "tables"}
+    assert pages(config["project"]["nav"]) == here | written
+
+
+def test_the_site_has_all_that_its_pages_link_to_and_every_public_name(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "website")
+    stage = import_module("stage")
+    stage.stage(tmp_path)
+    staged = sorted(tmp_path.rglob("*.md"))
+    broken = [f"{page.name}: {link}" for page in staged for link, target, _ in links(page) if not target.exists()]
+    assert not broken, "\n".join(broken)
+    api = (tmp_path / "api.md").read_text(encoding="utf-8")
+    assert not [name for name in phuma.__all__ if name[0] != "_" and f"`phuma.{name}`" not in api]
+
+
+def test_nothing_on_the_site_may_come_from_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "website")
+    finish = import_module("finish")
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "page.html").write_text(finish.SHIM + '<a href="https://pypi.org">a link is fine</a>')
+    assert finish.finish(tmp_path) == []
+    assert '<script src="../worker.js">' in (tmp_path / "deep" / "page.html").read_text()
+    (tmp_path / "page.html").write_text('<link rel="stylesheet" href="https://fonts.example/css">')
+    (tmp_path / "style.css").write_text("@import url(//fonts.example/css)")
+    assert [fault.split(":")[0] for fault in finish.finish(tmp_path)] == ["page.html", "style.css"]
+
+
+def test_the_newcomer_runs_what_the_pages_say(monkeypatch):
+    """Every command of README and tutorial, as it stands there; what serves a page is told from what ends by itself."""
+    monkeypatch.syspath_prepend(ROOT / "website")
+    newcomer = import_module("newcomer")
+    lines = [line for page in newcomer.PAGES for line in newcomer.lines_of(ROOT / page)]
+    assert lines[0] == newcomer.FIRST
+    told = [words for name in newcomer.PAGES for page, words in commands() if page == ROOT / name]
+    assert [shlex.split(line)[1:] for line in lines if line.startswith("phuma ")] == told
+    assert {line.split()[1] for line in lines if newcomer.serves(line)} == {"view", "demo"}

@@ -18,6 +18,11 @@ GUIDE, PAGE, METRICS = (
 )
 TABLES = [line.split("|") for line in (PAGE + METRICS).splitlines() if line.startswith("| `")]
 QUESTIONS = re.findall(r"```sql\n(.*?)```", GUIDE + PAGE, flags=re.DOTALL)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+TYPED = [
+    sql for page in PAGES for sql in re.findall(r'^phuma query \S+ "(.*?)"', page.read_text(encoding="utf-8"), re.M)
+]
+"""What pages tell to type after `phuma query`."""
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +49,7 @@ def test_every_field_of_the_description_is_in_the_page(fresh):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sql", QUESTIONS, ids=lambda sql: sql.split("\n")[0][:40])
+@pytest.mark.parametrize("sql", QUESTIONS + TYPED, ids=lambda sql: sql.split("\n")[0][:40])
 def test_the_questions_have_answers(fresh, sql):
     columns, _ = phuma.open_dataset(fresh).query(sql)
     assert columns

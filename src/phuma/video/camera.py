@@ -109,6 +109,7 @@ def _tile_shifts(before: Array, after: Array, seen: NDArray[np.bool_]) -> tuple[
         return cut.swapaxes(1, 2).reshape(height * width, -1)
 
     x, y, d = (tiles(np.asarray(values)) for values in (along, down, change))
+    x, y, d = (v - v.mean(axis=1, keepdims=True) for v in (x, y, d))  # more or less light is no shift
     xx, xy, yy = (x * x).sum(1), (x * y).sum(1), (y * y).sum(1)
     weakest = (xx + yy) / 2 - np.sqrt(((xx - yy) / 2) ** 2 + xy**2)  # the smaller eigenvalue: slopes in all directions
     good = tiles(seen).all(axis=1) & (weakest > TILE**2 * TEXTURE**2 / 4)

@@ -59,7 +59,7 @@ class DatasetCollection:
         names = ("name", "label", "unit", "better")
         metrics = [{name: getattr(metric, name) for name in names} for metric in self._facets.metrics]
         return {"title": self._dataset.root.resolve().name, **asdict(self._facets), "metrics": metrics,
-                "review": None if self._review is None else str(self._review.path), "robots_known": list(self._robots),
+                "review": None if self._review is None else str(self._review.path),
                 "path": str(self._dataset.root)}  # fmt: skip
 
     def find(self, request: Mapping[str, str]) -> dict[str, Any]:

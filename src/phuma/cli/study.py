@@ -60,11 +60,7 @@ def run_study(study: Any, args: Namespace) -> int:
     robot = spec_of(load_robot(args.robot))
     data = split(find_sources(args.data, args.out))
     plan = plan_of(study, args.budget)
-    print(
-        f"{study.question}\nUp to {plan.clips} clips to learn from and {plan.tests} to be judged on, {plan.seeds} "
-        f"seeds, {plan.seconds:.0f} CPU s a policy: about {cost_of(study, plan) / 60:.0f} CPU minutes",
-        flush=True,
-    )
+    print(f"{study.question}\n{plan}: about {cost_of(study, plan) / 60:.0f} CPU minutes", flush=True)
     run = runner(args)
     results = StudyRun(study, data, robot, plan, StudyFolder(args.out), run, Progress()).do()
     named = [str(each) for each in args.data]

@@ -39,6 +39,15 @@ class Plan:
     performed: bool = True
     """Whether experts perform what is learned from"""
 
+    def __str__(self) -> str:
+        if not self.seeds:
+            what = "performed and measured" if self.performed else "measured"
+            return f"Up to {self.clips} clips, {what} alone, as the budget is too small for policies"
+        return (
+            f"Up to {self.clips} clips to learn from and {self.tests} to be judged on, {self.seeds} seeds, "
+            f"{self.seconds:.0f} CPU s a policy"
+        )
+
 
 def plan_of(study: Study, minutes: float) -> Plan:
     """Return the largest plan that costs at most so many CPU minutes, of all processes together.

@@ -47,16 +47,16 @@ def flow(before: Array, after: Array, hidden: NDArray[np.bool_]) -> Flow | None:
     not matter. None if there is too little to see. With x and y from the middle in longer sides, which is about the
     focal length, a camera that turns moves a tile by (a (1 + x^2) + b x y - c y, a x y + b (1 + y^2) + c x).
     """
-    right, down = _whole_shift(
+    across, below = _whole_shift(
         np.where(hidden, before[~hidden].mean(), before), np.where(hidden, after[~hidden].mean(), after)
     )
     side = float(max(before.shape))
-    turn = np.array([right / side, down / side, 0.0])
+    turn = np.array([across / side, below / side, 0.0])
     for _ in range(PASSES):
         row, col = np.indices(before.shape, dtype=float)
         x, y = ((v - 0.5 * (n - 1)) / side for v, n in ((col, before.shape[1]), (row, before.shape[0])))
-        along, below = (side * v for v in _turned(x, y) @ turn)
-        at = np.stack([row + below, col + along])
+        moved_x, moved_y = (side * v for v in _turned(x, y) @ turn)
+        at = np.stack([row + moved_y, col + moved_x])
         moved = map_coordinates(after, at, order=1, mode="nearest")
         seen = ~hidden & (map_coordinates(hidden.astype(float), at, order=1, cval=1.0) == 0)
         rest, place = _tile_shifts(before, moved, seen)
@@ -65,7 +65,9 @@ def flow(before: Array, after: Array, hidden: NDArray[np.bool_]) -> Flow | None:
         model = _turned(*((place - 0.5 * (np.array(before.shape[::-1]) - 1)) / side).T).transpose(1, 0, 2)
         shifts = rest / side + model @ turn
         turn, away = _fitted(model, shifts, turn)
-    return Flow(float(np.median(np.linalg.norm(shifts, axis=1))), *(float(v) for v in turn), float(np.median(away)))
+    right, down, clockwise = (float(v) for v in turn)
+    length = float(np.median(np.linalg.norm(shifts, axis=1)))
+    return Flow(length, right, down, clockwise, float(np.median(away)))
 
 
 def _turned(x: Array, y: Array) -> Array:

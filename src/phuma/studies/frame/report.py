@@ -94,8 +94,8 @@ def facts(results: Results) -> list[str]:
 def limits(results: Results, table: Table) -> list[str]:
     """Return what the study can and cannot tell, from its own numbers."""
     out = [
-        f"{name}: differences below about {width:.2g} cannot be seen (half the interval of a difference, median over "
-        "all pairs of rows)"
+        f"{name}: of a typical pair of rows, differences below about {width:.2g} cannot be seen (half the interval of "
+        "a difference, median over all pairs); rows that succeed and fail on the same motions are told apart by less"
         for name, width in resolution(table).items()
     ]
     most, tests = max((len(row.pieces) for row in results.rows), default=0), len(results.tests.get(CLEAN, ()))

@@ -170,7 +170,7 @@ class RobotActor:
         position, rotation = body_poses(self._robot, state)
         quat = rot.from_matrix(rotation)
         for b, body in self._bodies.items():
-            body.pose(position[0, b], quat[0, b], red)
+            body.pose(position[0, b], quat[0, b], style.REJECTED if red else None)
         for sole in self._soles:
             _assign(sole, visible=False)
 

@@ -141,7 +141,7 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             f"phuma play walker g1 --where \"clip LIKE '%walk%'\" {PLAYED} policy.mp4",
         ),
         Exhibit(
-            "pushed.mp4", "Bad: the same policy, pushed", "It learned without pushes, and falls at the first hard one.",
+            "pushed.mp4", "Bad: the same policy, pushed", "It learned without pushes, and falls.",
             f"phuma play walker g1 --where \"clip LIKE '%walk%'\" --pushes {PLAYED} pushed.mp4",
         ),
         Exhibit(

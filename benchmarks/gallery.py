@@ -137,7 +137,7 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     ),
     "Policies": (
         Exhibit(
-            "policy.mp4", "A policy that learned the walk in 200,000 steps", "Blue is the reference, yellow the policy.",
+            "policy.mp4", "A policy that learned the walk in 200,000 steps", "Blue is the reference.",
             f"phuma play walker g1 --where \"clip LIKE '%walk%'\" {PLAYED} policy.mp4",
         ),
         Exhibit(

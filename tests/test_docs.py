@@ -131,9 +131,8 @@ def test_what_pages_tell_to_type_is_understood(monkeypatch, capsys):
         except Understood:
             tried.add(words[0])
         except SystemExit:
-            wrong.append(
-                f"{page.relative_to(ROOT)}: phuma {shlex.join(words)}: {capsys.readouterr().err.strip().splitlines()[-1]}"
-            )
+            said = capsys.readouterr().err.strip().splitlines()[-1]
+            wrong.append(f"{page.relative_to(ROOT)}: phuma {shlex.join(words)}: {said}")
     assert not wrong, "\n".join(wrong)
     assert tried == set(COMMANDS), f"no page shows {set(COMMANDS) - tried}"
 

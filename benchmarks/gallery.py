@@ -111,8 +111,8 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
             f"phuma render h1_2/clips/h1_2/people-kick_*/*.npz --certified --human {FILM} heavy.mp4",
         ),
         Exhibit(
-            "lost.mp4", "Bad: a Talos that is lost", "Its gains are a guess; it turns red where it strays.",
-            "phuma certify people/kick_0000.npz --robot talos --effort quick --size 480x320 --film lost.mp4",
+            "talos.mp4", "A Talos performs the kick", "From its maker's file to physics, with gains that were guessed.",
+            "phuma certify people/kick_0000.npz --robot talos --effort quick --size 480x320 --film talos.mp4",
         ),
     ),
     "What is rejected, and why": (
@@ -137,12 +137,11 @@ SECTIONS: dict[str, tuple[Exhibit, ...]] = {
     ),
     "Policies": (
         Exhibit(
-            "policy.mp4", "A policy that learned the walk in 200,000 steps",
-            "Blue is the reference, yellow the policy.",
+            "policy.mp4", "A policy that learned the walk in 200,000 steps", "Blue is the reference.",
             f"phuma play walker g1 --where \"clip LIKE '%walk%'\" {PLAYED} policy.mp4",
         ),
         Exhibit(
-            "pushed.mp4", "The same policy, pushed", "The paper's pushes, every 1 to 3 seconds.",
+            "pushed.mp4", "Bad: the same policy, pushed", "It learned without pushes, and falls.",
             f"phuma play walker g1 --where \"clip LIKE '%walk%'\" --pushes {PLAYED} pushed.mp4",
         ),
         Exhibit(

@@ -34,7 +34,7 @@ from tables import markdown, save
 RESULTS = Path(__file__).with_suffix(".jsonl")
 RUNS = Path(os.environ.get("PHUMA_MASKEDMIMIC", Path(tempfile.gettempdir()) / "phuma-maskedmimic"))
 CLIPS = {"tracker": 22, "student": 22, "walker": 5}
-EACH_CLIP = {"tracker": 15_000, "student": 15_000, "walker": 50_000}
+EACH_CLIP = {"tracker": 30_000, "student": 30_000, "walker": 50_000}
 """Environment steps that each clip adds"""
 STAGES = {"tracker": "teacher", "student": "student", "walker": "student"}
 PATHS = {"circle": 20.0, "figure-eight": None}

@@ -62,9 +62,9 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None) -> Any:
     from phuma.cli.inspect import clip_figure, recording_figure
 
     if isinstance(motion, HumanMotion):
-        from phuma.curation import curate
+        from phuma.pipelines.files_to_clips import curated
 
-        figure = recording_figure(motion.provenance.source, curate(motion))
+        figure = recording_figure(motion.provenance.source, curated(motion))
     elif isinstance(motion, Clip):
         figure = clip_figure(motion.motion.provenance.source, motion)
     else:

@@ -29,7 +29,12 @@ def people_in(
     Their provenance names the file by its path, or by `source`.
     """
     for motion in motions_in(path, read_cfg, source):
-        yield curate(motion, with_rate(curate_cfg, read_cfg))
+        yield curated(motion, with_rate(curate_cfg, read_cfg))
+
+
+def curated(motion: HumanMotion, curate_cfg: CurateCfg | None = None) -> Curation:
+    """Return a motion that is in memory, curated as those of files are."""
+    return curate(motion, curate_cfg)
 
 
 def parts_in(

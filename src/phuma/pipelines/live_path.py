@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from phuma.core import rotations as rot
 from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
 from phuma.core.rotations import Array
-from phuma.core.trajectory import Trajectory
+from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.errors import ConfigError
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.drawn_paths import DrawnPath, cut, drawn_path, frame_after, standing
@@ -252,8 +253,8 @@ def _library(robot: Robot, motion: Trajectory) -> MotionLibrary:
 
 def _heading(qpos: Array) -> float:
     """Return the heading in rad of a root's quaternion."""
-    w, x, y, z = qpos[3:7]
-    return float(np.arctan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z)))
+    w, _, _, z = rot.heading(split_qpos(qpos[None])[1])[0]
+    return float(2 * np.arctan2(z, w))
 
 
 def _sparse(points: Sequence[Sequence[float]]) -> list[Array]:

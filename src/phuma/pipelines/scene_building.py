@@ -21,7 +21,7 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.skeleton import REGIONS
-from phuma.curation import CurateCfg, Curation, curate
+from phuma.curation import CurateCfg, Curation
 from phuma.curation.config import PRESETS
 from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.frames import causes, clip_frames
@@ -37,7 +37,7 @@ from phuma.formats.rollout_file import FORMAT as ROLLOUT
 from phuma.formats.rollout_file import is_rollout, load_rollout
 from phuma.io.probe import Probe
 from phuma.pipelines.curation_tracks import human_tracks
-from phuma.pipelines.files_to_clips import people_in
+from phuma.pipelines.files_to_clips import curated, people_in
 from phuma.pipelines.recorded_tracks import TORQUE, recorded_tracks
 from phuma.pipelines.retarget import retarget
 from phuma.retargeting import DEFAULT_METHOD
@@ -168,7 +168,7 @@ def _curated_again(path: Path, person: int, read_cfg: ReadCfg | None, cfg: Curat
 def piece_of(source: RobotMotion | Rollout | Clip | HumanMotion, robots: Sequence[Robot] = ()) -> Piece:
     """Return a motion that is in memory, as `pieces_of` returns that of a file; a person's is curated."""
     if isinstance(source, HumanMotion):
-        return _recording(source.provenance.source, curate(source), None)
+        return _recording(source.provenance.source, curated(source), None)
     if isinstance(source, Clip):
         origin = source.motion.provenance
         return Piece(origin.source, source, None, source.verdict.measures, _origin(origin))

@@ -19,11 +19,12 @@ QUIET = {".txt", ".md", ".json", ".html", ".pdf", ".log", ".yaml", ".yml", ".py"
 
 
 def skipped_lines(sources: Iterable[str | os.PathLike[str]], leave_out: Path | None = None) -> list[str]:
-    """Return how many files below folders were skipped, by their endings, and what one of each ending is."""
+    """Return how many files below folders were skipped, by their endings, and what one of each ending is; nothing where
+    nobody would expect motion in any of them."""
     by_ending: dict[str, list[Path]] = {}
     for path in skipped(sources, leave_out):
         by_ending.setdefault(path.suffix.lower(), []).append(path)
-    if not by_ending:
+    if set(by_ending) <= QUIET:
         return []
     endings = sorted(by_ending, key=lambda ending: (-len(by_ending[ending]), ending))
     counts = [f"{len(by_ending[e])} {e or 'without an ending'}" for e in endings[:SHOWN]]

@@ -20,10 +20,10 @@ from phuma.formats.clip_file import load_clip, save_clip
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.formats.rollout_file import save_rollout
 from phuma.pipelines.certify import certify
+from phuma.pipelines.files_to_clips import motions_in
 from phuma.pipelines.retarget import retarget
 from phuma.retargeting.measure import measure
 from phuma.robots import Robot, cached_robot
-from phuma.sources import read_all
 from phuma.studies.frame.folder import key_of
 from phuma.studies.frame.study import MIXED, VIDEO, View
 from phuma.synth.video_like import as_video
@@ -57,7 +57,7 @@ def cut(item: Cut) -> list[Line]:
     filmed = item.view.source == VIDEO or (item.view.source == MIXED and seed % 2 == 1)
     cfg, out = CurateCfg(preset=item.view.preset, mend=item.view.mend), []
     try:
-        people = read_all(item.path)
+        people = motions_in(item.path)
         parts = (part for m in people for part in curate_parts(as_video(m, seed) if filmed else m, cfg))
         for number, clip in enumerate(islice((c for part in parts for c in part.clips), MOST_CLIPS)):
             path = Path(item.folder) / f"{item.key}_{number}.npz"

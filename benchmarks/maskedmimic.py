@@ -216,10 +216,8 @@ def table_of_types() -> None:
                  for row in rows for w in ("seen", "unseen"))]
         for kind in kinds
     ]  # fmt: skip
-    head = [
-        "type",
-        *(f"{row['key'].split('/')[0]}, seed {row['key'][-1]}, {w}" for row in rows for w in ("seen", "unseen")),
-    ]
+    named = [f"{row['key'].split('/')[0]}, {row['steps'] // 1000}k steps, seed {row['key'][-1]}" for row in rows]
+    head = ["type", *(f"{name}, {w}" for name in named for w in ("seen", "unseen"))]
     save("maskedmimic_types", "By type, percent at 0.5 / 0.15 m", markdown(head, lines))
 
 

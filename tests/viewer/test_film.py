@@ -58,8 +58,8 @@ def test_the_path_that_a_robot_was_to_walk_is_on_the_floor():
     for one, other in zip(before, after):
         drawn = (np.abs(one.astype(int) - other).max(axis=-1) > 30)[:, :, None] * other.astype(int)
         assert ((drawn[..., 1] > drawn[..., 0] + 40) & (drawn[..., 1] > drawn[..., 2] + 20)).sum() > 200
-    blue = [((f[..., 2].astype(int) > f[..., 0].astype(int) + 25) & (f != b).any(axis=-1)).sum()
-            for b, f in zip(before, after)]  # fmt: skip
+    blue = [((f[..., 2] > f[..., 0].astype(int) + 25) & (f[..., 2] > f[..., 1].astype(int) + 10)
+             & (f != b).any(axis=-1)).sum() for b, f in zip(before, after)]  # fmt: skip
     assert blue[1] > blue[0] + 20
 
 

@@ -58,7 +58,7 @@ def test_a_whole_study(tmp_path):
         amass_smplx.write(data / f"{seed}.npz", generate("stand", 1.2, seed).motion)
     own = study_named("retargeting")
     study = replace(own, rows=(own.rows[2], own.rows[6]), tests=own.tests[:1])
-    plan = Plan(clips=2, tests=1, seeds=1, seconds=4.0)
+    plan = Plan(clips=2, tests=1, seeds=1, seconds=1.0)
 
     def run():
         return StudyRun(study, split(find_sources([data])), "g1", plan, StudyFolder(out), here, lambda *_: None).do()

@@ -57,7 +57,7 @@ def cut(item: Cut) -> list[Line]:
     filmed = item.view.source == VIDEO or (item.view.source == MIXED and seed % 2 == 1)
     cfg, out = CurateCfg(preset=item.view.preset, mend=item.view.mend), []
     try:
-        people = motions_in(item.path)
+        people = motions_in(Path(item.path))
         parts = (part for m in people for part in curate_parts(as_video(m, seed) if filmed else m, cfg))
         for number, clip in enumerate(islice((c for part in parts for c in part.clips), MOST_CLIPS)):
             path = Path(item.folder) / f"{item.key}_{number}.npz"

@@ -28,7 +28,7 @@ from phuma.pipelines.evaluate_policy import load_policy, robot_named
 from phuma.pipelines.follow_path import floor_path, follow
 from phuma.robots import Robot, load_robot
 
-SPEED, LONGEST = 0.7, 600.0
+SPEED, LONGEST = 0.6, 600.0
 
 
 def main(argv: Sequence[str]) -> int:

@@ -27,7 +27,8 @@ from distillation import FIRST, KINDS, UNSEEN, figures_of, generated, library, m
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.formats.rollout_file import save_rollout
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.motions.paths import named_path, path_motion
+from phuma.learning.motions.path_walks import path_motion
+from phuma.learning.motions.paths import named_path
 from phuma.robots import cached_robot
 from tables import markdown, save
 

@@ -23,7 +23,8 @@ from phuma.core.rotations import Array
 from phuma.errors import ConfigError
 from phuma.formats.rollout_file import save_rollout
 from phuma.learning.deploy.policy import Policy
-from phuma.learning.motions.paths import FASTEST, named_path, path_motion
+from phuma.learning.motions.path_walks import FASTEST, path_motion
+from phuma.learning.motions.paths import named_path
 from phuma.pipelines.evaluate_policy import load_policy, robot_named
 from phuma.pipelines.follow_path import floor_path, follow
 from phuma.robots import Robot, load_robot

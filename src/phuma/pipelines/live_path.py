@@ -17,7 +17,8 @@ from phuma.errors import ConfigError
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.drawn_paths import DrawnPath, cut, drawn_path, frame_after, standing
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.motions.paths import FASTEST, LEAST, RISE
+from phuma.learning.motions.path_walks import FASTEST, RISE
+from phuma.learning.motions.paths import LEAST
 from phuma.learning.run.live import LiveEpisode
 from phuma.pipelines.collections import check_choice
 from phuma.pipelines.evaluate_policy import live_episode

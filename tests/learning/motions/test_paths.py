@@ -7,7 +7,8 @@ import pytest
 
 from phuma.core.rotations import rotate
 from phuma.errors import ConfigError, PhumaError
-from phuma.learning.motions.paths import LEAN, RADIUS, STEP, named_path, path_motion
+from phuma.learning.motions.path_walks import LEAN, STEP, path_motion
+from phuma.learning.motions.paths import RADIUS, named_path
 from phuma.robots.check import stand
 
 

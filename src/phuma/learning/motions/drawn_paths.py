@@ -8,7 +8,8 @@ import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
-from phuma.learning.motions.paths import RISE, STILL, carried, checked_path, walked, way_along
+from phuma.learning.motions.path_walks import RISE, STILL, carried, walked
+from phuma.learning.motions.paths import checked_path, way_along
 from phuma.robots.robot import Robot
 from phuma.sim.model import CONTROL_RATE
 

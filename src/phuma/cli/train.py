@@ -182,15 +182,20 @@ def parser() -> argparse.ArgumentParser:
     add_ray_option(out, "certify")
     out.add_argument("--device", default="cpu", help="cpu, or cuda, which needs phuma[warp] (default: cpu)")
     out.add_argument("--resume", action="store_true", help="continue the run in RUN, with its settings")
-    new = out.add_argument_group("a new run")
+    out.add_argument(
+        "--finetune", type=float, metavar="M",
+        help=f"from {EXPERTS}: go on with PPO for so many minutes more; the policy never ends worse than it was",
+    )  # fmt: skip
+    add_new_run_options(out.add_argument_group("a new run"))
+    return out
+
+
+def add_new_run_options(new: argparse._ArgumentGroup) -> None:
+    """Add the options that a run is begun with, and keeps."""
     new.add_argument(
         "--from", dest="begin", metavar="|".join((EXPERTS, SCRATCH)),
         help=f"{EXPERTS}: distil certified performances; {SCRATCH}: learn by PPO alone (default: {EXPERTS} where the "
         "recipe can)",
-    )  # fmt: skip
-    out.add_argument(
-        "--finetune", type=float, metavar="M",
-        help=f"from {EXPERTS}: go on with PPO for so many minutes more; the policy never ends worse than it was",
     )  # fmt: skip
     new.add_argument("--algo", help=f"the recipe: {', '.join(recipe_names())} (default: {ALGO})")
     new.add_argument(
@@ -225,7 +230,6 @@ def parser() -> argparse.ArgumentParser:
         help=f"what an action is added to: {', '.join(BASES)} (default: the preset's; see docs/formats/training.md)",
     )
     new.add_argument("--seed", type=int, metavar="N", help="seed of all random numbers (default: 0)")
-    return out
 
 
 def check_numbers(args: argparse.Namespace) -> None:

@@ -27,6 +27,7 @@ hessian, slope = np.zeros((1, 1)), np.zeros(1)
 add_scalar(hessian, slope, np.array([[[0, 1]]]), 0, np.ones((1, 1, 1)), 0, 0, 2.0, 3.0)
 print(hessian[0, 0], slope[0])
 """
+LOADS = CALLS + "print(sum(add_scalar.stats.cache_hits.values()), sum(add_scalar.stats.cache_misses.values()))"
 
 
 def run(root, code, **env):
@@ -70,6 +71,21 @@ def test_code_is_kept_and_a_change_in_any_kernel_file_makes_it_anew(tmp_path):
     run(root, CALLS)
     assert kept_files(root)
     assert not set(kept_files(root)) & set(first), "code of an earlier version stayed"
+
+
+@pytest.mark.slow
+def test_nobody_runs_what_they_have_compiled(tmp_path):
+    """The first run loads as every later one does, so that all give the same bits; two at once compile once."""
+    first = [
+        subprocess.Popen(
+            [sys.executable, "-c", LOADS], stdout=subprocess.PIPE, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+        )
+        for _ in range(2)
+    ]
+    for process in first:
+        assert process.communicate()[0].split()[2:] == [b"1", b"0"], "loaded, compiled"
+    assert len(kept_files(tmp_path)) == 1
+    assert run(PACKAGE.parent, LOADS, NUMBA_CACHE_DIR=str(tmp_path)).stdout.split()[2:] == ["1", "0"]
 
 
 @pytest.mark.slow

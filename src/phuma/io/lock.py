@@ -74,6 +74,18 @@ def at_work(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
+@contextmanager
+def in_turn(folder: Path) -> Iterator[None]:
+    """Work in `folder` one process after another."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # some network disks lock no folders
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
 def wait_for_workers(folder: Path, seconds: float = 60.0) -> None:
     """Wait until no process is at work in `folder`: workers outlive a killed parent by a moment."""
     try:

@@ -1,10 +1,20 @@
-"""Compile functions with numba on their first call, with a cache on disk so that only the first run compiles."""
+"""Compile functions with numba on their first call, with a cache on disk so that only the first run compiles.
+
+A process that has compiled a function runs other machine code than one that has loaded it: what the function calls was
+compiled by itself there and into its caller here, and fast arithmetic rounds the last bits differently. So nobody runs
+what they have compiled. A process of its own fills the cache, and every run loads from it, the first one too: work that
+was begun in the first run and went on in the next comes out the same to the last bit.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
+import pickle
 import shutil
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +24,7 @@ from typing import Any
 import numba
 
 from phuma.io.cache import cache_dir
+from phuma.io.lock import in_turn
 
 PACKAGE = Path(__file__).parents[1]
 KERNELS = (
@@ -33,6 +44,8 @@ KERNELS = (
 )
 """The files that compiled code is made of: functions that call each other across files, the structures that they are
 given, and the list of the terms that they add."""
+FILLS_CACHE = "PHUMA_FILLS_CACHE"
+"""Set in a process that compiles for another one"""
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -47,9 +60,40 @@ def compiled(function: Callable[..., Any]) -> Any:
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
-        return numba.njit(cache=True, fastmath=True)(function)
+        dispatcher = numba.njit(cache=True, fastmath=True)(function)
     finally:
         settings.CACHE_DIR = before
+    if FILLS_CACHE not in os.environ:
+        _load_what_another_process_compiles(dispatcher)
+    return dispatcher
+
+
+def _load_what_another_process_compiles(dispatcher: Any) -> None:
+    """Let `dispatcher` look into its cache a second time, after a process of its own has filled it."""
+    load = dispatcher._cache.load_overload
+
+    def load_or_fill(types: Any, context: Any) -> Any:
+        found = load(types, context)
+        if found is None:
+            function = dispatcher.py_func
+            wanted = pickle.dumps((function.__module__, function.__name__, types))
+            here = f"from {__name__} import fill_cache; fill_cache()"
+            environment = os.environ | {FILLS_CACHE: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            subprocess.run([sys.executable, "-c", here], input=wanted, env=environment, capture_output=True)
+            found = load(types, context)
+        return found
+
+    dispatcher._cache.load_overload = load_or_fill
+
+
+def fill_cache() -> None:
+    """Compile the function that standard input names into the cache; the process that asked loads it from there."""
+    module, name, types = pickle.load(sys.stdin.buffer)
+    function = getattr(importlib.import_module(module), name)
+    folder = cache_folder()
+    assert folder is not None, "a process without a cache compiles for itself"
+    with in_turn(folder):  # of several that ask for the same, the first compiles and the others find it done
+        compiled(getattr(function, "py_func", function)).compile(types)
 
 
 def compiled_into_callers(function: Callable[..., Any]) -> Any:

@@ -73,7 +73,8 @@ def row(name: str, found: Sequence[dict[str, Any]]) -> list[object]:
         return [name, 0, *["-"] * (len(FIVE) + len(PHYSICS))]
     all_of = combine(found)
     five = [f"{all_of[n]:.2f}" for n in FIVE]
-    return [name, len(found), *five, *(f"{all_of[n]:.3f}" if n in all_of else "-" for n in PHYSICS)]
+    physics = ["-" if all_of.get(n) is None else f"{all_of[n]:.3f}" for n in PHYSICS]
+    return [name, len(found), *five, *physics]
 
 
 HEAD = ["", "clips", *(n.replace("_", "-") for n in FIVE), *PHYSICS.values()]

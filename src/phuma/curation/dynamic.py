@@ -143,7 +143,7 @@ class FrameDynamics:
         """Return (T,) m/s: the speed of the slowest sole at the floor in loaded frames; nan in others."""
         return np.where(self.loaded & np.isfinite(self.slowest), self.slowest, np.nan)
 
-    @property
+    @cached_property
     def lowest(self) -> Array:
         """Return (T,) m: the height of the lowest sole."""
         return self.corners[..., 2].min(axis=1)

@@ -97,7 +97,7 @@ def load_clip(path: str | Path) -> Clip:
     try:
         if str(data["format"]) != FORMAT:
             raise PhumaError(f"format is {str(data['format'])!r}, expected {FORMAT!r}")
-        if int(data["version"]) > VERSION:
+        if int(data["version"].item()) > VERSION:
             raise PhumaError(
                 f"is of version {int(data['version'])}, newer than this program's {VERSION}: pip install -U phuma"
             )
@@ -108,7 +108,7 @@ def load_clip(path: str | Path) -> Clip:
         meta = read_meta(str(data["meta"]), path, CLIP)
         provenance = provenance_of(meta)
         body = _body(meta["body"], data, provenance.mirrored)
-        motion = HumanMotion(body, data["root_pos"], data["joint_quat"], float(data["fps"]), provenance)
+        motion = HumanMotion(body, data["root_pos"], data["joint_quat"], float(data["fps"].item()), provenance)
         verdict = Verdict(tuple(_measure(**m) for m in meta["measures"]))
         contact = FootContacts(data["contact"], motion.fps, data.get("contact_paper"))
         return Clip(motion, contact, verdict, float(meta["ground"]))

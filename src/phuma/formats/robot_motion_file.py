@@ -65,8 +65,8 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
     names = ("format", "version", "robot", "joint_names", "fps", "meta", *ARRAYS)
     data = load_npz(path, [n for n in names if n in probe.arrays])
     try:
-        if int(data["version"]) > VERSION:
-            version = int(data["version"])
+        if int(data["version"].item()) > VERSION:
+            version = int(data["version"].item())
             raise PhumaError(f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
         meta = read_meta(str(data["meta"]), path, ROBOT_MOTION)
         arrays: dict[str, Any] = {name: data[name] for name in ARRAYS if name in data}
@@ -83,7 +83,7 @@ def load_robot_motion(path: str | Path) -> RobotMotion:
         return RobotMotion(
             robot_name(str(data["robot"])),
             joint_names,
-            float(data["fps"]),
+            float(data["fps"].item()),
             provenance=provenance_of(meta),
             report=report,
             **arrays,

@@ -74,7 +74,7 @@ def load_rollout(path: str | Path) -> Rollout:
     try:
         if str(data["format"]) != FORMAT:
             raise PhumaError(f"is of format {str(data['format'])!r}; expected {FORMAT!r}")
-        if (version := int(data["version"])) > VERSION:
+        if (version := int(data["version"].item())) > VERSION:
             raise PhumaError(f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma")
         return Rollout(
             robot_name(str(data["robot"])),
@@ -84,7 +84,7 @@ def load_rollout(path: str | Path) -> Rollout:
             data["root_quat"],
             data["joint_pos"],
             motion=str(data["motion"]),
-            terminated_at=None if int(data["terminated_at"]) == NEVER else int(data["terminated_at"]),
+            terminated_at=None if int(data["terminated_at"].item()) == NEVER else int(data["terminated_at"].item()),
             fault=str(data[FAULT]) if FAULT in data else None,
             report=read_meta(str(data[META]), path, ROLLOUT)["report"] if META in data else {},
             bundle=Bundle(**{own: data[name] for name, own in BUNDLED.items()}) if set(BUNDLED) <= set(data) else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -25,8 +26,10 @@ def inside(folder: Path, name: str) -> Path:
     if not _meets_a_link(folder, parts):
         return path
     try:
+        if _nowhere(path):
+            raise OSError("links that lead to each other")
         leaves = not path.resolve().is_relative_to(folder.resolve())
-    except (OSError, RuntimeError) as e:  # a name that is too long; links that lead to each other
+    except OSError as e:  # or a name that is too long
         raise ReadError(folder, f"names a file that cannot be: {name[:80]!r} ({e})") from None
     if leaves:
         raise ReadError(folder, f"names a file outside of itself: {name!r} is, or lies in, a link that leads elsewhere")
@@ -46,6 +49,15 @@ def _meets_a_link(folder: Path, parts: Sequence[str]) -> bool:
             return False
         except OSError:
             return True
+    return False
+
+
+def _nowhere(path: Path) -> bool:
+    """Return whether links on the way lead to each other, about which `resolve` says something else in each Python."""
+    try:
+        os.stat(path)
+    except OSError as e:
+        return e.errno == errno.ELOOP
     return False
 
 

@@ -50,23 +50,24 @@ def test_a_camera_that_is_carried_leaves_flow_that_no_turn_explains():
     assert moved.rest > 0.25 * moved.length
 
 
-def pictures_of(frames: int, right: Array | float, rest: float = 0.0) -> Pictures:
+def pictures_of(frames: int, right: Array | float, rest: float = 0.0, down: float = 0.0, roll: float = 0.0) -> Pictures:
     flat, speed = np.zeros(frames), np.broadcast_to(right, frames).astype(float)
-    return Pictures(flat, flat + 90, flat + 120, np.abs(speed), speed, flat, flat, flat + rest, flat - 1)
+    return Pictures(flat, flat + 90, flat + 120, np.abs(speed), speed, flat + down, flat + roll, flat + rest, flat - 1)
 
 
 def test_landmarks_of_a_camera_that_turns_are_those_of_one_that_does_not():
     motion, by, rate = walker("walk", 2.0), camera(), 0.2
     still = film(motion, by)
     frames = len(still)
-    angle = rate * (np.arange(frames) - frames // 2) / still.fps
+    from_middle = rot.from_rotvec(rate * ABOUT * (np.arange(frames) - frames // 2)[:, None] / still.fps)
     rays = np.concatenate([(still.image - 0.5 * np.array(SIZE)) / FOCAL, np.ones((frames, 33, 1))], axis=-1)
-    rays = rot.rotate(rot.from_axis("y", angle)[:, None], rays)  # the camera turns to the left
+    rays = rot.rotate(rot.conjugate(from_middle)[:, None], rays)
     panned = replace(still, image=FOCAL * rays[..., :2] / rays[..., 2:] + 0.5 * np.array(SIZE))
-    pictures = pictures_of(frames, rate * FOCAL / max(SIZE))
+    down, right, roll = rate * ABOUT * [FOCAL / max(SIZE), -FOCAL / max(SIZE), -1]
+    pictures = pictures_of(frames, right, down=down, roll=roll)
     back, (turned,) = steadied(panned, pictures, [(0, frames)], FOCAL)
     assert np.abs(back.image - still.image).max() < 1e-6 < np.abs(panned.image - still.image).max()
-    assert turned == pytest.approx(rate * (frames - 1) / still.fps)
+    assert turned == pytest.approx(rate * np.linalg.norm(ABOUT[:2]) * (frames - 1) / still.fps, rel=0.01)
     same, (none,) = steadied(still, pictures_of(frames, 0.001), [(0, frames)], FOCAL)
     assert none == 0.0
     assert (same.image == still.image).all()
@@ -75,10 +76,13 @@ def test_landmarks_of_a_camera_that_turns_are_those_of_one_that_does_not():
 def test_even_turns_are_taken_out_and_other_movements_refused():
     shake = 0.1 * np.sin(np.arange(90) * 2.0)
     cases = {"turn": pictures_of(90, 0.1), "carried": pictures_of(90, 0.1, 0.06), "shake": pictures_of(90, shake),
-             "fast": pictures_of(90, 0.6), "far": pictures_of(900, 0.1), "still": pictures_of(90, 0.003)}  # fmt: skip
-    told = {name: (bool(turns(p, 30.0).any()), bool(moves(p, 30.0).any())) for name, p in cases.items()}
+             "fast": pictures_of(45, 0.6), "far": pictures_of(900, 0.1), "still": pictures_of(90, 0.003)}  # fmt: skip
+    seldom = pictures_of(300, 0.1)
+    seldom.flow[np.arange(300) % 15 > 0] = -1
+    cases["seen too seldom"] = seldom
+    told = {name: (bool(turns(p, 30.0)[len(p) // 2]), bool(moves(p, 30.0)[len(p) // 2])) for name, p in cases.items()}
     refused = (False, True)
     assert told == {
         "turn": (True, False), "carried": refused, "shake": refused, "fast": refused, "far": refused,
-        "still": (False, False),
+        "still": (False, False), "seen too seldom": refused,
     }  # fmt: skip

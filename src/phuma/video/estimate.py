@@ -165,15 +165,15 @@ def _times(film: Film, start: float | None, end: float | None) -> tuple[float, f
 def _shortness(film: Film, start: float, end: float | None, count: int) -> list[str]:
     """Return a note of a film that is too short, or ends before it should."""
     until = film.seconds if end is None else end
-    there = start + count / float(film.fps)
+    there, notes = start + count / float(film.fps), []
     if there - start < LEAST_SECONDS:
         told = "there is only one picture" if count == 1 else f"there are only {count} pictures"
-        return [f"{told}, {there - start:.2g} s; motion needs at least {LEAST_SECONDS:g} s"]
-    if until is None or until - there <= max(ENDED_EARLY, 0.02 * until):
-        return []
-    return [
-        f"it says that it is {until:.1f} s long but ends at {there:.1f} s, as if it was cut off or is damaged there"
-    ]
+        notes.append(f"{told}, {there - start:.2g} s; motion needs at least {LEAST_SECONDS:g} s")
+    if until is not None and until - there > max(ENDED_EARLY, 0.02 * until):
+        notes.append(
+            f"it says that it is {until:.1f} s long but ends at {there:.1f} s, as if it was cut off or is damaged there"
+        )
+    return notes
 
 
 def _sha256(path: Path) -> str:

@@ -160,8 +160,9 @@ def _notes(cfg: LiftCfg, stature: float, camera: Camera, stretch: Stretch, wrong
     if cfg.camera is None:
         pitch, roll = np.degrees([camera.pitch, camera.roll])
         notes.append(
-            f"camera found to look up by {pitch:.1f}° and turned clockwise by {roll:.1f}°; `phuma video --camera` sets "
-            "that"
+            f"camera found to look {'up' if pitch > 0 else 'down'} by {abs(pitch):.1f}° and to be turned "
+            f"{'clockwise' if roll > 0 else 'anticlockwise'} by {abs(roll):.1f}°; "
+            f"`phuma video --camera={pitch:.1f},{roll:.1f}` sets that"
         )
     if gone := int((~stretch.seen).sum()):
         notes.append(f"the person was not seen for {gone / fps:.2f} s in all, bridged")

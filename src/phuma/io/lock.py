@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from phuma.errors import ConfigError, StorageError
@@ -62,25 +62,22 @@ def is_locked(path: Path) -> bool:
         os.close(handle)
 
 
-@contextmanager
-def at_work(folder: Path) -> Iterator[None]:
+def at_work(folder: Path) -> AbstractContextManager[None]:
     """Say that this process writes what belongs to `folder`: beside others, but not beside whoever comes after them."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):  # some network disks lock no folders
-            fcntl.flock(handle, fcntl.LOCK_SH)
-        yield
-    finally:
-        os.close(handle)
+    return _locked(folder, fcntl.LOCK_SH)
+
+
+def in_turn(folder: Path) -> AbstractContextManager[None]:
+    """Work in `folder` one process after another."""
+    return _locked(folder, fcntl.LOCK_EX)
 
 
 @contextmanager
-def in_turn(folder: Path) -> Iterator[None]:
-    """Work in `folder` one process after another."""
+def _locked(folder: Path, how: int) -> Iterator[None]:
     handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         with suppress(OSError):  # some network disks lock no folders
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            fcntl.flock(handle, how)
         yield
     finally:
         os.close(handle)

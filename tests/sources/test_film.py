@@ -45,7 +45,7 @@ def test_what_was_guessed_is_noted_with_its_number_and_its_flag(walk):
     for guess in (
         r"stature guessed as 1\.\d\d m; .*--stature",
         "guessed as 852 px; .*--focal",
-        "look up by .*--camera",
+        r"look down by \d\.\d° .*--camera=-\d\.\d,",
     ):
         assert re.search(guess, notes), guess
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,12 @@ ROOT = Path(__file__).parents[1]
 CMU = Path(os.environ.get("PHUMA_CMU", ROOT.parent / "shared" / "data" / "cmu"))
 
 USERS_CACHE = cache_dir()  # before tests get one of their own
+
+
+def pytest_collection_modifyitems(items):
+    """Files with many long tests come first, so that no worker waits at the end for one that has just begun."""
+    long = Counter(item.path for item in items if any(map(item.get_closest_marker, ("slow", "faults", "warp"))))
+    items.sort(key=lambda item: -long[item.path])
 
 
 @pytest.fixture(scope="session", autouse=True)

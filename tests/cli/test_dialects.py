@@ -12,10 +12,13 @@ pytest.importorskip("onnxruntime")
 pytest.importorskip("torch")
 import onnx
 
-from phuma.cli.train import configuration, parser
+from phuma.cli.options import from_options
+from phuma.cli.train import parser
 from phuma.learning.deploy.dialects.registry import DIALECTS
 from phuma.learning.recipes.recipe import DEPLOY
 from phuma.learning.run.folder import RunFolder
+from phuma.pipelines.training.new_run import new_run
+from phuma.pipelines.training.options import TrainCfg
 from tests.cli.small_dataset import run
 from tests.cli.tracking_dataset import PRESETS, STEPS, TINY, make_dataset
 
@@ -127,7 +130,7 @@ def test_the_preset_trains_one_that_fits_randomized_too(capsys, dataset, tmp_pat
 def test_the_preset_keeps_to_what_others_observe_when_it_learns_from_randomized_experts():
     words = ["g1", "--out", "run", "--preset", DEPLOY, "--randomize"]
     for more in ([], ["--finetune", "1"]):
-        for stage in configuration(parser().parse_args([*words, *more])).stages.values():
+        for stage in new_run(from_options(TrainCfg, parser().parse_args([*words, *more]))).stages.values():
             own = stage.environment
             assert (own.base, own.future, own.differences, own.history) == ("default", False, False, 1)
             assert own.randomize

@@ -21,7 +21,6 @@ import onnx
 import onnxruntime
 import torch
 
-from phuma.cli.evaluate import own_clips, write_rollouts
 from phuma.cli.main import main
 from phuma.core.rollout import Rollout
 from phuma.dataset.dataset import Dataset
@@ -35,6 +34,8 @@ from phuma.learning.run.folder import RunFolder, run_info
 from phuma.learning.run.rollouts import roll_out
 from phuma.learning.run.runner import StageRunner
 from phuma.pipelines.evaluate_policy import dataset_library, judge_rollouts, load_policy, try_out
+from phuma.pipelines.evaluating.evaluate import own_clips
+from phuma.pipelines.evaluating.rollout_files import write_rollouts
 from phuma.robots import load_robot
 from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from phuma.cli.main import main
-from phuma.cli.view import collection_of
 from phuma.dataset.builder import OURS
 from phuma.pipelines.build_dataset import BuildCfg, build_dataset
 from phuma.pipelines.evaluate_policy import dataset_library
+from phuma.pipelines.open_collection import collection_of
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg, amass_smplx
 from phuma.synth import generate

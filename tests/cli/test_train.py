@@ -17,13 +17,13 @@ import pytest
 
 pytest.importorskip("torch")
 
-from phuma.cli.training_notes import advice
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.lock import locked
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.evaluate_policy import dataset_library, load_policy
 from phuma.pipelines.train_policy import Budget, train_policy
+from phuma.pipelines.training.notes import advice
 from phuma.robots import load_robot
 from tests.cli.small_dataset import run
 from tests.cli.tracking_dataset import (

@@ -12,9 +12,9 @@ import pytest
 pytest.importorskip("duckdb")
 
 from phuma.cli.main import main
-from phuma.cli.view import collection_of
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import save_robot_motion
+from phuma.pipelines.open_collection import collection_of
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg, amass_smplx
 from phuma.synth import generate

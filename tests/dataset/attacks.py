@@ -23,11 +23,11 @@ import duckdb
 import numpy as np
 
 from phuma.cli.main import main
-from phuma.cli.view import collection_of
 from phuma.dataset.manifest import COLUMNS
 from phuma.dataset.record import file_sha256
 from phuma.errors import PhumaError
 from phuma.pipelines.evaluate_policy import dataset_library
+from phuma.pipelines.open_collection import collection_of
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg
 from tests.fuzz import damage

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from phuma.cli.main import main
-from phuma.cli.view import collection_of
 from phuma.curation import CurateCfg
 from phuma.dataset.dataset import open_dataset
 from phuma.dataset.manifest import write_manifest
@@ -18,6 +17,7 @@ from phuma.dataset.status import status
 from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.pipelines.build_dataset import BuildCfg, build_dataset
+from phuma.pipelines.open_collection import collection_of
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg
 from tests.dataset.tiny import copied, edit_description, here, least, rows_on_disk

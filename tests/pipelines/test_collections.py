@@ -100,7 +100,7 @@ def ids(opened):
 def test_a_dataset_says_what_there_is(collection, rows):
     about = as_json(collection.about())
     facets = {"title", "clips", "kept", "robots", "categories", "splits", "sources", "metrics"}
-    assert set(about) == {*facets, "review", "path"}
+    assert set(about) == {*facets, "review", "path", "folders"}
     assert about["review"] is None, "no file for judgements was asked for"
     clips, kept = {r["clip"] for r in rows}, {r["clip"] for r in rows if r["kept"]}
     assert (about["title"], about["clips"], about["kept"]) == ("dataset", len(clips), len(kept))

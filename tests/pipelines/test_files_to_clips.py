@@ -140,8 +140,8 @@ CALLS = {
     r"\bwhile .* in taken": {"io/names.py"},
     r"cache.*\n *def \w+\((?!robot: Robot).*-> Robot:|cache\(load_robot\)": {"robots/folder.py"},
 }
-SHOWS_THE_STEPS = {"cli/inspect.py", "cli/demo.py"}
-"""`inspect` says what was read even if curation fails; `demo` draws motions that are in no file"""
+SHOWS_THE_STEPS = {"cli/inspect.py", "cli/demo.py", "pipelines/scene_building.py", "api/pictures.py"}
+"""`inspect` says what was read even if curation fails; the others draw motions that are in no file"""
 
 
 @pytest.mark.parametrize("call", CALLS)

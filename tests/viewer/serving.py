@@ -102,13 +102,13 @@ def get(viewer: Viewer, path: str) -> dict:
 
 
 @contextmanager
-def commanded(root: Path, *options: str) -> Iterator[SimpleNamespace]:
+def commanded(root: Path, *options: str, cwd: Path | None = None) -> Iterator[SimpleNamespace]:
     """`phuma view` as a user starts it, with `link`, `url` and `port`; at its end it must not have complained.
 
     What it writes as a warning on its start is in `warning` afterwards.
     """
     command = [sys.executable, "-m", "phuma", "view", str(root), "--port", "0", "--no-browser", *options]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=cwd) as process:
         try:
             link = process.stdout.readline().split()[0]
             parts = urlsplit(link)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import shlex
 import shutil
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -18,8 +19,10 @@ from phuma.dataset.review import Reviewed, read_review
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.pipelines.collections import DatasetCollection, FileCollection
 from phuma.pipelines.playback import PolicyCollection
+from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import load_robot
 from phuma.sources import ReadCfg
+from phuma.viewer import style
 from tests.conftest import ROOT
 from tests.learning.sample_motions import dip
 from tests.pipelines.test_playback import G1, Lame
@@ -402,6 +405,86 @@ def test_a_clip_is_judged_compared_and_sought_by_its_worst_frame(page, workbench
     commands = page.locator("#commands code").all_inner_texts()
     assert all(f"--robot {name}" in commands[0] for name in ROBOTS)
     assert any("--review" in text for text in page.locator("#review-commands code").all_inner_texts())
+
+
+def coloured(picture, colour):
+    """How many pixels have a colour, lighter or darker."""
+    wanted, length = np.array(style.rgb(colour)), np.linalg.norm(picture, axis=-1)
+    near = picture @ wanted / np.maximum(length * np.linalg.norm(wanted), 1)
+    return int(((near > 0.995) & (np.ptp(picture, axis=-1) > 20)).sum())
+
+
+def test_robots_methods_and_presets_of_a_recording_stand_side_by_side_by_a_click(page, tmp_path):
+    """Each button chooses its own, again and again; every robot is on the stage in the colour that the list has."""
+    assert main(["synth", "--type", "squat", "--seconds", "1.5", "--out", str(tmp_path)]) == 0
+    robots = [load_robot(name) for name in ROBOTS]
+    usual, other = f"g1:{DEFAULT_METHOD}", f"g1:{DEFAULT_METHOD}@paper"
+    sets = {
+        "Presets": [usual, other],
+        "Robots": [usual, f"h1_2:{DEFAULT_METHOD}"],
+        "Methods": [usual, "g1:physink", "g1:sink", "g1:gmr", "g1:ik"],
+    }
+
+    def chosen():
+        return page.locator("#choices input:checked").evaluate_all("all => all.map(e => e.dataset.choice)")
+
+    with serving(FileCollection([tmp_path / "squat_0000.npz"], robots, ReadCfg())) as viewer:
+        opened(page, viewer)
+        pause(page)
+        assert sorted(page.locator("#sets button").all_inner_texts()) == sorted(sets)
+        for name in (*sets, "Presets"):
+            page.locator("#sets button", has_text=name).click()
+            wait_for(lambda ids=sets[name]: chosen() == ids, pause=0.1)
+            assert page.locator("#layout input:checked").get_attribute("value") == "side"
+            count = len(sets[name])
+            assert page.locator("#choices [data-performer]").count() == count
+            assert page.locator("#scores tr").nth(1).locator("td").count() == 1 + count
+            seen(page, lambda now, count=count: min(coloured(now, c) for c in style.PERFORMERS[:count]) > 40)
+
+        # What a preset says of the recording is no fault unless it rejects it.
+        assert page.locator(f"[data-performer='{other}'] .note").inner_text() == "preset paper keeps it as a whole"
+        assert page.locator(f"[data-performer='{other}'] .flag").count() == 0
+        # A preset is compared with the same method by the preset that is in use, whatever is on the stage.
+        page.locator("#sets button", has_text="Methods").click()
+        wait_for(lambda: chosen() == sets["Methods"], pause=0.1)
+        page.uncheck(f"#choices [data-choice='{usual}']")
+        wait_for(lambda: chosen() == sets["Methods"][1:], pause=0.1)
+        page.locator("#sets button", has_text="Presets").click()
+        wait_for(lambda: chosen() == sets["Presets"], pause=0.1)
+        page.goto("about:blank")
+
+
+def commands_of(page, viewer):
+    """The commands that the page offers, word by word."""
+    opened(page, viewer)
+    commands = page.locator("#commands code").all_inner_texts()
+    page.goto("about:blank")
+    return [shlex.split(command) for command in commands]
+
+
+def test_commands_name_what_one_would_type_where_the_viewer_was_started(page, root, tmp_path, monkeypatch):
+    """A path below the working directory is relative to it, however it was given; another one is as it was given."""
+    started, path = root.parent, next(iter(Dataset(root).entries("robot = 'g1'"))).path
+    file = str(path.relative_to(started))
+    for typed in (root.name, root):
+        with commanded(Path(typed), cwd=started) as viewer:
+            files = [words[2] for words in commands_of(page, viewer)]
+        assert files == [*[files[0]] * 2, root.name]
+        assert (started / files[0]).is_file()
+        assert files[0].startswith(f"{root.name}/")
+    shutil.copytree(G1.folder, started / "mine" / "handy")
+    monkeypatch.chdir(started)
+    for typed in (path, path.relative_to(started)):
+        with serving(FileCollection([typed], [load_robot("mine/handy")], ReadCfg())) as viewer:
+            assert [words[2] for words in commands_of(page, viewer)] == [file] * 2
+    with serving(FileCollection([path], [load_robot(started / "mine" / "handy")], ReadCfg())) as viewer:
+        opened(page, viewer)
+        page.check("#choices [data-choice='handy:ik']")
+        wait_for(lambda: "--robot mine/handy --compare ik" in page.inner_text("#commands"), pause=0.1)
+        page.goto("about:blank")
+    monkeypatch.chdir(tmp_path)
+    with serving(FileCollection([path], [G1], ReadCfg())) as viewer:
+        assert [words[2] for words in commands_of(page, viewer)] == [str(path)] * 2
 
 
 def test_a_checker_of_accessibility_finds_nothing(page, workbench):

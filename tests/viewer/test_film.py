@@ -104,6 +104,23 @@ def test_robots_beside_each_other_and_the_human_can_be_seen():
     assert blue > (alone[..., 2] - alone[..., 0] > 60).sum() + 20
 
 
+def test_a_human_inside_the_robot_is_seen_through_it_and_nothing_else_changes():
+    motion, robot = waving(), load_robot("g1")
+    inside = np.full((12, 22, 3), [0.0, 0.0, 0.9])
+    inside[:, :, 2] += np.linspace(0.0, 0.2, 22)  # within the chest
+    followed = replace(motion, human_joints=inside)
+    for camera in ("follow", "side", "front"):
+        plain, seen = (
+            next(frames_of([followed], [robot], [0], human, camera, (320, 240))).astype(int) for human in (False, True)
+        )
+        blue = seen[..., 2] - seen[..., 0] > 60
+        assert (plain[..., 2] - plain[..., 0]).max() < 60
+        assert blue.sum() > 30
+        rows, columns = np.nonzero((plain != seen).any(axis=-1))
+        assert max(np.ptp(columns) - 12, np.ptp(rows) - 60) < 0, "a bone, and no more"
+        assert rows.max() < 160, "which throws no shadow on the floor"
+
+
 def test_robots_have_the_colours_they_are_given_and_one_that_gave_up_is_red_from_there_on():
     motion, robot = waving(frames=6), load_robot("g1")
     appearances = [Appearance("#2f9e5b"), Appearance("#2a6fbb", ended=4)]

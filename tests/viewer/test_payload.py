@@ -70,7 +70,7 @@ def test_what_is_told_is_json_with_every_field_of_the_protocol():
     ]
     assert got["performers"] == [
         {"id": "g1:ik", "title": "title of g1:ik", "colour": style.PERFORMERS[0], "scores": [["fidelity", "99.5 %"]],
-         "flags": []}
+         "flags": [], "notes": []}
     ]  # fmt: skip
     assert got["tracks"][1]["series"][0]["values"] == [1.0, None, None, None, 0.0, 2.0]
 

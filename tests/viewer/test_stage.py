@@ -577,3 +577,19 @@ def test_the_camera_stands_before_the_figures_and_goes_back_for_more_of_them(sta
     far = np.array(camera.position) - camera.look_at
     assert np.linalg.norm(far) > 1.2 * np.linalg.norm(near)
     assert np.dot(far, ahead) > 1.5
+
+
+@pytest.mark.parametrize("robots", [1, 2, 4, 6])
+def test_all_figures_of_a_row_are_in_the_camera_s_picture(stage, server, node, robots):
+    """In one that is a quarter wider than high, with arms' length to spare."""
+    still = replace(robot_motion(), root_pos=np.zeros((FRAMES, 3)))
+    stage.set_layout("side")
+    stage.load(a_show([performer(motion=still) for _ in range(robots)], person()))
+    camera, world = server.initial_camera, node("/world")
+    ahead = np.array(camera.look_at) - camera.position
+    ahead /= np.linalg.norm(ahead)
+    right = np.cross(ahead, [0.0, 0.0, 1.0]) / np.linalg.norm(np.cross(ahead, [0.0, 0.0, 1.0]))
+    for name in ("human", *(f"robot{k}" for k in range(robots))):
+        seen = in_world(world, node(f"/world/1/{name}").position) - camera.position
+        half = 1.25 * np.tan(camera.fov / 2) * (seen @ ahead)  # m, of the picture's width where the figure stands
+        assert abs(seen @ right) + 0.35 < half, name

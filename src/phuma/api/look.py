@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import threading
 import webbrowser
-from argparse import Namespace
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -115,8 +114,8 @@ def _collection(
     source: Any, robots: Sequence[str], certify: bool, read: ReadCfg | None, curate: CurateCfg | None
 ) -> Collection:
     """Return what the viewer shows of a source."""
-    from phuma.cli.view import collection_of, robots_of
     from phuma.pipelines.collections import DatasetCollection, FileCollection
+    from phuma.pipelines.open_collection import collection_of, robots_of
     from phuma.robots import load_robot
 
     if is_dataset(source):
@@ -163,23 +162,20 @@ def render(
     >>> phuma.render(phuma.load_robot_motion("walk.npz"), "walk_g1.png", size=(160, 120), at=0.5).name
     'walk_g1.png'
     """
-    from phuma.cli.render import film_pieces, size_of
     from phuma.core.names import known_name
+    from phuma.pipelines.filming import Shot, film_pieces, size_of
     from phuma.retargeting import METHODS
     from phuma.robots import load_robot
 
-    text, out = f"{size[0]}x{size[1]}", Path(out)
-    size_of(text)
+    shot = Shot(Path(out), camera, size_of(f"{size[0]}x{size[1]}"), at, around)
     if is_dataset(source):
         raise ConfigError(
             f"a film is of some clips, not of all of {source!r}: name dataset[0].path, or dataset[0].motion()"
         )
     robots = [load_robot(name) for name in robot_specs(robot)]
     methods = [known_name(name, METHODS, "method") for name in several(compare)]
-    args = Namespace(out=out, camera=camera, size=text, at=at, around=around, human=human, certified=certified,
-                     compare=methods)  # fmt: skip
     pieces = _pieces(several(source), read, None, robots)
     if not pieces:
         raise PhumaError("nothing to film was given")
-    film_pieces(args, pieces, robots, methods, say=lambda text: None)
-    return out
+    film_pieces(shot, pieces, robots, methods, human, certified, say=lambda text: None)
+    return shot.out

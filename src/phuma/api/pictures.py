@@ -59,12 +59,12 @@ def plot(motion: Motion, path: str | os.PathLike[str] | None = None) -> Any:
     >>> phuma.plot(phuma.read("walk.bvh"), "walk.png").get_suptitle()
     'walk.bvh'
     """
-    from phuma.cli.inspect import clip_figure, recording_figure
+    from phuma.pipelines.figures import clip_figure, recording_figure
 
     if isinstance(motion, HumanMotion):
-        from phuma.pipelines.files_to_clips import curated
+        from phuma.curation import curate
 
-        figure = recording_figure(motion.provenance.source, curated(motion))
+        figure = recording_figure(motion.provenance.source, curate(motion))
     elif isinstance(motion, Clip):
         figure = clip_figure(motion.motion.provenance.source, motion)
     else:

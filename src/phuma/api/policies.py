@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +37,12 @@ def train(
     >>> (run / "run.json").exists()
     True
     """
-    from phuma.cli import train as command
+    from phuma.pipelines.training.options import TrainCfg
+    from phuma.pipelines.training.train import train as run
 
     root, where = chosen(dataset, where)
     given = {"minutes": minutes, "steps": steps, "where": where, "split": split, "resume": resume, **options}
-    args = _options(command.parser(), "train", [str(root), "--out", str(out)], given, robot)
-    if command.run(args):
+    if run(TrainCfg(root, Path(out), _spec(robot), **_chosen(TrainCfg, "train", given))):
         raise PhumaError(
             f"{out} is trained, but some clips of {root} could not be read; `phuma verify {root}` names all"
         )
@@ -69,22 +69,22 @@ def evaluate(
     >>> judged["total"]["motions"], judged["split"]
     (2, 'all')
     """
-    from phuma.cli import evaluate as command
+    from phuma.pipelines.evaluating.evaluate import evaluate as run
+    from phuma.pipelines.evaluating.options import EvaluateCfg
 
     root, where = chosen(dataset, where)
     given = {"split": split, "where": where, "episodes": episodes, **options}
-    args = _options(command.parser(), "evaluate", [str(policy), str(root)], given, robot)
-    return command.evaluated(args).document
+    chosen_options = _chosen(EvaluateCfg, "evaluate", given, beside=("json",))
+    return run(EvaluateCfg(Path(policy), root, _spec(robot), **chosen_options)).document
 
 
-def _options(
-    parser: ArgumentParser, name: str, words: Sequence[str], given: dict[str, Any], robot: AnyRobot | None
-) -> Namespace:
-    """Return a command's options with its defaults where nothing is given."""
-    args = parser.parse_args(words)
-    only_known(given, vars(args), name)
-    for option, value in given.items():
-        if value is not None:
-            setattr(args, option, Path(value) if option == "out" else value)
-    args.robot = None if robot is None else robot_spec(robot)
-    return args
+def _spec(robot: AnyRobot | None) -> str | None:
+    """Return what names a robot; None for none."""
+    return None if robot is None else robot_spec(robot)
+
+
+def _chosen(cfg: type, name: str, given: dict[str, Any], beside: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the options that are given, of those that a function has; `beside` are accepted and mean nothing to it."""
+    only_known(given, {*(field.name for field in fields(cfg)), *beside}, name)
+    chosen = {option: value for option, value in given.items() if value is not None and option not in beside}
+    return {option: Path(value) if option == "out" else value for option, value in chosen.items()}

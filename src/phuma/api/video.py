@@ -40,11 +40,10 @@ def from_video(
     cfg, curate_cfg = FilmCfg(stature, focal, camera, person, model), CurateCfg(preset=preset)
     if out is None:
         return run_video(path, robot, cfg, curate_cfg, method, start, end)
-    from phuma.cli.retarget import RetargetCfg
-    from phuma.cli.video import check_out, claim, config, written
+    from phuma.pipelines.video_folder import check_out, claim, config, written
 
     folder, film = Path(out), Path(path)
-    settings = config(cfg, RetargetCfg(robot_spec(robot), method), curate_cfg)
+    settings = config(cfg, robot_spec(robot), method, curate_cfg)
     check_out(folder)
     video = run_video(film, robot, cfg, curate_cfg, method, start, end)
     claim(folder, new_policy=False)

@@ -6,10 +6,10 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from phuma.cli.progress import progress_bar
 from phuma.errors import ConfigError
 from phuma.pipelines.files_to_clips import Outcome
 from phuma.runtime.process_pool import map_in_order
+from phuma.runtime.progress import progress_bar
 from phuma.sources.registry import Recording
 
 Row = dict[str, Any]

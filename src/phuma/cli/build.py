@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from phuma.cli.options import add_options, add_ray_option, command_parser, from_options, parse_with_lock
-from phuma.cli.progress import progress_bar
-from phuma.cli.table import harmless
-from phuma.core.words import count_of
+from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
-from phuma.dataset.builder import Progress, Runner
+from phuma.dataset.builder import Runner
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.describe import Description
 from phuma.dataset.review import read_review
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.pipelines.certify import CertifyCfg
+from phuma.pipelines.progress_bars import ClipBar, RecordingBar
 from phuma.robots import cached_robot
 from phuma.runtime.process_pool import WorkerLimits
 from phuma.runtime.ray_pool import run_on_ray
@@ -69,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
         review=read_review(args.review) if args.review else {},
         **chosen,
     )
-    with Bar() as bar:
+    with RecordingBar() as bar:
         result = build_dataset(args.sources, args.out, cfg, runner(args), args.rebuild, bar)
     undone = certified(args, {cached_robot(name).name: name for name in robots}) if args.certify else False
     if args.json:
@@ -81,14 +78,13 @@ def main(argv: Sequence[str]) -> int:
 
 def certified(args: Namespace, robots: Mapping[str, str]) -> bool:
     """Perform the kept clips and return whether some could not be done; without a kept clip there is nothing to do."""
-    from phuma.cli.certify import Bar as ClipBar
-    from phuma.cli.certify import limited_runner
-    from phuma.pipelines.certify_dataset import certify_dataset
+    from phuma.pipelines.certify_dataset import certify_dataset, limited_runner
 
     if not Dataset(args.out).rows("kept", "clip"):
         return False
     with ClipBar() as bar:
-        failed = certify_dataset(args.out, from_options(CertifyCfg, args), limited_runner(args), robots, progress=bar)
+        run = limited_runner(getattr(args, "jobs", None), args.ray)
+        failed = certify_dataset(args.out, from_options(CertifyCfg, args), run, robots, progress=bar)
     for name, reason in failed:
         print(harmless(f"not certified: {name}: {reason}"), file=sys.stderr)
     return bool(failed)
@@ -101,29 +97,6 @@ def runner(args: Namespace) -> Runner:
         limits = WorkerLimits(work.timeout, work.memory)
         return partial(run_on_ray, address=args.ray or None, limits=limits, jobs=work.jobs)
     return work.runner()
-
-
-class Bar:
-    """Show the progress: recordings done, clips per second, share kept, time left."""
-
-    def __enter__(self) -> Bar:
-        self._bar: Any = None
-        self._began, self._first = time.monotonic(), Progress(0, 0, 0, 0)
-        return self
-
-    def __call__(self, now: Progress) -> None:
-        if self._bar is None:
-            self._first = now
-            self._bar = progress_bar("recording", now.total, now.done)
-            return
-        rate = (now.clips - self._first.clips) / max(time.monotonic() - self._began, 1e-9)
-        share = f", {100 * now.kept / now.clips:.0f} % kept" if now.clips else ""
-        self._bar.set_postfix_str(f"{rate:.1f} clips/s{share}", refresh=False)
-        self._bar.update(now.done - self._bar.n)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
 
 
 def summary(result: Description, out: Path) -> str:

@@ -20,24 +20,22 @@ from typing import Any
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, add_ray_option, command_parser, from_options, parse_with_lock
-from phuma.cli.progress import progress_bar
-from phuma.cli.render import add_filming, film_performers, size_of
-from phuma.cli.table import harmless
+from phuma.cli.render import add_filming, shot_of
+from phuma.core.words import harmless
 from phuma.curation import CurateCfg
-from phuma.dataset.amend import Runner
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import quoted
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
 from phuma.io.names import mistakable
 from phuma.pipelines.certify import CertifyCfg
-from phuma.pipelines.certify_dataset import LIMITS, certify_dataset
+from phuma.pipelines.certify_dataset import certify_dataset, limited_runner
 from phuma.pipelines.certify_files import Performed, certify_file, perform_file, row_of
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of
+from phuma.pipelines.filming import Shot, film_performers, size_of
+from phuma.pipelines.progress_bars import ClipBar
 from phuma.pipelines.scene_building import performer, rollout_motion, stored_performer
 from phuma.robots import Robot, cached_robot, load_robot
-from phuma.runtime.process_pool import run_all
-from phuma.runtime.ray_pool import run_on_ray
 from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.skipped import none_found, skipped_lines
 
@@ -104,9 +102,9 @@ def in_dataset(args: Namespace) -> int:
     if robots:
         (name,) = robots
         where = f"robot = {quoted(name)}" + (f" AND ({where}\n)" if where else "")
-    with Bar() as bar:
+    with ClipBar() as bar:
         failed = certify_dataset(
-            root, from_options(CertifyCfg, args), limited_runner(args), robots, where, args.again, bar
+            root, from_options(CertifyCfg, args), limited_runner(args.jobs, args.ray), robots, where, args.again, bar
         )
     rows = Dataset(root).rows("kept AND certified_effort IS NOT NULL")
     result = {
@@ -123,36 +121,6 @@ def in_dataset(args: Namespace) -> int:
         for name, reason in failed[:SHOWN]:
             print(harmless(f"Not done: {name}: {reason}"))
     return 1 if failed else 0
-
-
-def limited_runner(args: Namespace) -> Runner:
-    """Return a runner on worker processes, or on Ray if --ray is given."""
-    if args.ray is not None:
-        return partial(run_on_ray, address=args.ray or None, limits=LIMITS, jobs=getattr(args, "jobs", None))
-    jobs = getattr(args, "jobs", None) or os.cpu_count() or 1
-    return lambda work, items: run_all(work, items, jobs, LIMITS)
-
-
-class Bar:
-    """Show the progress: clips that were performed, `done` of them now."""
-
-    def __init__(self, title: str | None = None) -> None:
-        self._title = title
-
-    def __enter__(self) -> Bar:
-        self._bar: Any = None
-        self.done = 0
-        return self
-
-    def __call__(self, done: int, before: int, total: int) -> None:
-        if self._bar is None:
-            self._bar = progress_bar("clip", total, before, self._title)
-        self.done = done - before
-        self._bar.update(done - self._bar.n)
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.close()
 
 
 def in_files(args: Namespace) -> int:
@@ -211,22 +179,18 @@ def filmed(
 
     outcome = outcome_of(file.path, work)
     for performed in done:
-        film_performance(
-            Namespace(out=args.film, camera=args.camera, size=args.size, at=args.at, around=args.around),
-            performed,
-            robot,
-        )
+        film_performance(shot_of(args, args.film), performed, robot)
     return outcome
 
 
-def film_performance(film: Namespace, performed: Performed, robot: Robot) -> None:
+def film_performance(shot: Shot, performed: Performed, robot: Robot) -> None:
     """Write a film of a performance beside its reference and its human; nothing where there is none."""
     if performed.certificate.performance is None:
         return
     reference = stored_performer(performed.motion, robot)
     motion = rollout_motion(performed.certificate.performance, robot)
     who = performer("performed", "performed under physics", motion, robot)
-    film_performers(film, [reference, who], human=performed.motion.human_joints is not None)
+    film_performers(shot, [reference, who], human=performed.motion.human_joints is not None)
 
 
 def told_so_far(rows: Sequence[Row]) -> str:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
-from phuma.cli.progress import progress_bar
 from phuma.cli.scores import flag_counts, unknown_lines
 from phuma.cli.table import number
 from phuma.core.clip import Clip
@@ -26,6 +25,7 @@ from phuma.pipelines.retarget import retarget
 from phuma.retargeting import METHODS
 from phuma.retargeting.measure import combine, known_in
 from phuma.robots import Robot, load_robot
+from phuma.runtime.progress import progress_bar
 from phuma.sources import ReadCfg
 
 FRAMES = 120  # the cost is given for so many

@@ -18,15 +18,14 @@ from typing import Any
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options
-from phuma.cli.table import harmless
 from phuma.core.clip import Clip
 from phuma.core.curation_metrics import CURATION_METRICS
-from phuma.core.words import count_of
+from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.formats.clip_file import save_clip
 from phuma.io.atomic import write_atomic
-from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, parts_in
+from phuma.pipelines.files_to_clips import Outcome, check_reading, clip_row, outcome_of, parts_in
 from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.registry import Recording, refuse_datasets
 from phuma.sources.skipped import none_found, skipped_lines
@@ -129,19 +128,6 @@ def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_
 def kept_of(clips: Sequence[Row]) -> str:
     """Return how many clips are kept so far."""
     return f"{sum(c['kept'] for c in clips)} of {len(clips)} clips kept"
-
-
-def clip_row(clip: Clip) -> dict[str, Any]:
-    """Return a clip as JSON: seconds, verdict, reasons, metrics."""
-    return {
-        "source": clip.motion.provenance.source,
-        "start": round(clip.start, 6),
-        "end": round(clip.end, 6),
-        "kept": clip.verdict.kept,
-        "reasons": list(clip.verdict.reasons),
-        "metrics": clip.verdict.metrics,
-        "notes": list(clip.motion.provenance.notes),
-    }
 
 
 def summary(result: dict[str, Any], out: Path) -> str:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 import phuma
-from phuma.cli.build import Bar
 from phuma.cli.options import command_parser
 from phuma.cli.report import write_report
 from phuma.cli.synth import SynthCfg, write_motions
@@ -32,6 +31,7 @@ from phuma.dataset.dataset import Dataset, open_dataset
 from phuma.errors import ConfigError
 from phuma.pipelines.build_dataset import BuildCfg, WorkCfg, build_dataset
 from phuma.pipelines.collections import DatasetCollection, FileCollection
+from phuma.pipelines.progress_bars import RecordingBar
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.synth import FAULTS, KINDS, generate
@@ -83,12 +83,13 @@ def play_policy(args: argparse.Namespace) -> None:
 
 def train(robot: Robot, out: Path) -> Path:
     """Train a policy that walks in `out`, or resume the run there; return the dataset of its clip."""
-    from phuma.cli.train import ALGO
-    from phuma.cli.training_table import Table, stopping
     from phuma.learning.recipes.recipe import recipe_named
     from phuma.learning.run.folder import RunFolder
     from phuma.pipelines.experts import expert_library
     from phuma.pipelines.train_policy import Budget, train_policy
+    from phuma.pipelines.training.options import ALGO
+    from phuma.pipelines.training.table import Table
+    from phuma.runtime.stopping import stopping
 
     recordings, root, run = (out / name for name in ("walker", "walk", "policy"))
     print("1. Somebody who walks, on a Unitree G1")
@@ -115,7 +116,7 @@ def build_and_report(out: Path) -> None:
     for fault in FAULTS.values():
         write_motions(recordings, FAULTY_KINDS, SynthCfg(), f"{fault.name}:{fault.strengths[-1]:g}")
     print("2. Building a dataset of them for a Unitree G1 (the first run ever compiles, for half a minute)")
-    with Bar() as bar:
+    with RecordingBar() as bar:
         build_dataset([recordings], root, BuildCfg(), WorkCfg().runner(), progress=bar)
     dataset = open_dataset(root)
     print(table(dataset))

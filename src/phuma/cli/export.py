@@ -8,34 +8,16 @@ is replaced; a folder that holds anything else is refused.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
-from phuma import __version__
 from phuma.cli.options import command_parser, parse_with_lock
-from phuma.cli.progress import progress_bar
 from phuma.dataset.exchange import FORMATS, WRITTEN, format_named
-from phuma.dataset.export import (
-    RESULT,
-    Selection,
-    claim,
-    export_item,
-    find_items,
-    gathered,
-    licence_warnings,
-    licences,
-    orders,
-    other_models,
-    save_result,
-)
+from phuma.dataset.export import RESULT, Selection, licence_warnings
 from phuma.errors import ConfigError
-from phuma.pipelines.build_dataset import robot_identity
-from phuma.robots import load_robot
-from phuma.runtime.process_pool import map_in_order
+from phuma.pipelines.export import chosen_layouts, export_motions
 
 
 def main(argv: Sequence[str]) -> int:
@@ -75,43 +57,6 @@ def main(argv: Sequence[str]) -> int:
     else:
         print("\n".join([*(line for k, out in folders.items() for line in summary(results[k], out)), *warnings]))
     return 1 if any(result["failed"] for result in results.values()) else 0
-
-
-def chosen_layouts(words: Sequence[str]) -> list[str]:
-    """Return the formats that some words name, each once, with commas in them or not; others are an error."""
-    names = list(dict.fromkeys(name for word in words for name in word.split(",") if name))
-    for name in names:
-        if format_named(name).write is None:
-            raise ConfigError(f"format {name!r} is only read; written are: {', '.join(WRITTEN)}")
-        format_named(name).check_library()
-    if not names:
-        raise ConfigError(f"--format names no format; written are: {', '.join(WRITTEN)}")
-    return names
-
-
-def export_motions(source: Path, out: Path, layout: str, choice: Selection, jobs: int | None = None) -> dict[str, Any]:
-    """Write everything that is chosen into `out`; return what export.json holds."""
-    models = choice.models(source)
-    items = find_items(source, choice, out)
-    for name in other_models(source, {name: robot_identity(load_robot(spec)) for name, spec in models.items()}):
-        print(f"{source} was made with another model of {name}; bodies are of the present one", file=sys.stderr)
-    claim(out, source, models)
-    jobs = jobs or ((os.cpu_count() or 1) if len(items) >= 64 else 1)
-    rows: list[dict[str, Any]] = []
-    failed: list[dict[str, str]] = []
-    work = partial(export_item, out=out, layout=layout, models=models, only=bool(choice.robots))
-    with progress_bar("file", len(items), title=layout) as bar:
-        for outcome in map_in_order(work, items, jobs):
-            rows += [outcome.row] if outcome.row else []
-            failed += [outcome.failed] if outcome.failed else []
-            bar.update()
-    if not rows and not failed:
-        raise ConfigError(f"no motion in {source} is of {', '.join(models)}")
-    rows = gathered(rows, out, layout, models)
-    return save_result(out, {
-        "finished": True, "phuma": __version__, "layout": layout, "certified": choice.certified,
-        "robots": orders(rows, layout, models), "licences": licences(rows), "files": rows, "failed": failed,
-    })  # fmt: skip
 
 
 def summary(result: dict[str, Any], out: Path) -> list[str]:

@@ -13,13 +13,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phuma.cli.build import Bar
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.scores import flag_counts, score_lines
 from phuma.core.robot_metrics import ROBOT, SAMPLES
 from phuma.core.words import count_of
 from phuma.pipelines.build_dataset import WorkCfg
 from phuma.pipelines.import_motions import ImportCfg, Imported, import_motions
+from phuma.pipelines.progress_bars import RecordingBar
 from phuma.retargeting.measure import combine
 
 TOLD = (
@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print the result as JSON and nothing else")
     args = parse_with_lock(parser, argv)
     work = from_options(WorkCfg, args)
-    with Bar() as bar:
+    with RecordingBar() as bar:
         done = import_motions(args.sources, args.out, from_options(ImportCfg, args), work.runner(), bar)
     result = as_result(done)
     print(json.dumps(result) if args.json else summary(result, args.out))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from phuma.cli.documents import (
     describe_json,
@@ -20,20 +19,18 @@ from phuma.cli.documents import (
     is_reference,
 )
 from phuma.cli.options import add_options, command_parser, from_options
-from phuma.cli.table import harmless
-from phuma.core.clip import Clip, Verdict
+from phuma.core.clip import Verdict
 from phuma.core.human_motion import HumanMotion
+from phuma.core.words import harmless
 from phuma.curation import CurateCfg, Curation, curate_parts
 from phuma.errors import ConfigError, PhumaError
 from phuma.formats.clip_file import is_clip, load_clip
 from phuma.formats.robot_motion_file import is_robot_motion
 from phuma.formats.rollout_file import is_rollout
 from phuma.io.probe import Probe
+from phuma.pipelines.figures import clip_figure, recording_figure
 from phuma.pipelines.files_to_clips import with_rate
 from phuma.sources import ReadCfg, read_all
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Lines = list[str]
 Row = tuple[str, str, Verdict]
@@ -171,24 +168,3 @@ def _clip(probe: Probe, plot: Path | None = None) -> Lines:
 def draw(path: Path, title: str, curation: Curation) -> None:
     """Write a picture of a curated recording."""
     recording_figure(title, curation).savefig(path)
-
-
-def recording_figure(title: str, curation: Curation) -> Figure:
-    """Return a picture of a curated recording."""
-    from phuma.pipelines.curation_tracks import human_tracks
-    from phuma.viewer import timeline
-
-    start = curation.motion.provenance.start
-    tracks = human_tracks(curation.frames, curation.verdict.measures)
-    spans = [timeline.Span(c.start - start, c.end - start, c.verdict.kept) for c in curation.clips]
-    return timeline.recording_figure(title, curation.motion, curation.contact.ratio, tracks, spans)
-
-
-def clip_figure(title: str, clip: Clip) -> Figure:
-    """Return a picture of a clip."""
-    from phuma.viewer import timeline
-    from phuma.viewer.show import Track
-
-    height = Track("pelvis height", "m", clip.motion.root_pos[:, 2])
-    span = timeline.Span(0.0, clip.motion.duration, clip.verdict.kept)
-    return timeline.recording_figure(title, clip.motion, clip.contact.ratio, [height], [span])

@@ -10,10 +10,9 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from phuma.cli.evaluate import add_rollout_options, check_rollout_options
 from phuma.cli.options import command_parser
-from phuma.cli.render import add_filming, film_performers, size_of
-from phuma.cli.sim2sim import add_world_options, check_alone
+from phuma.cli.render import add_filming, shot_of
+from phuma.cli.rollout_options import add_rollout_options, add_world_options
 from phuma.cli.view import add_serving, check_port, serve
 from phuma.dataset.dataset import Dataset
 from phuma.dataset.manifest import quoted
@@ -23,6 +22,8 @@ from phuma.io.probe import Probe
 from phuma.learning.deploy.policy import PolicyInfo
 from phuma.pipelines.collections import DatasetCollection, FileCollection
 from phuma.pipelines.evaluate_policy import chosen_clips, load_policy, physics_steps, robot_named
+from phuma.pipelines.evaluating.options import check_alone, check_rollouts
+from phuma.pipelines.filming import film_performers, size_of
 from phuma.pipelines.playback import Pieces, PlayCfg, PolicyCollection
 from phuma.pipelines.sim2sim import all_worlds
 from phuma.robots import Robot, load_robot
@@ -48,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
     )
     add_filming(parser)
     args = parser.parse_args(argv)
-    check_rollout_options(args)
+    check_rollouts(args.noise, args.seed)
     check_port(args)
     size_of(args.size)
     own = load_robot(args.robot) if args.robot else None
@@ -69,7 +70,7 @@ def world_of(args: argparse.Namespace, info: PolicyInfo, robot: Robot) -> World:
         if args.worlds is not None or args.model is not None:
             raise ConfigError("--worlds and --model make worlds known: choose one of them by --world NAME")
         return World(physics_dt=args.physics_dt, noise=args.noise, pushes=args.pushes)
-    check_alone(args, "--world")
+    check_alone("--world", args.physics_dt, args.noise, args.pushes)
     world = world_named(args.world, all_worlds(args.worlds, args.model))
     simulation_in(world, robot, physics_steps(info, world.physics_dt))
     return world
@@ -107,5 +108,5 @@ def film_rollout(collection: PolicyCollection, args: argparse.Namespace) -> None
         raise ConfigError(f"{found['total']} clips; a film is of one: choose it, as by {some}")
     show = collection.show(found["rows"][0]["clip"])
     appearances = [Appearance(colour, p.ended) for p, colour in zip(show, style.PERFORMERS)]
-    film_performers(args, show.performers, appearances=appearances)
+    film_performers(shot_of(args, args.out), show.performers, appearances=appearances)
     print(show.verdict)

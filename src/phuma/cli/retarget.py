@@ -17,8 +17,7 @@ from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.scores import score_lines
-from phuma.cli.table import harmless
-from phuma.core.words import count_of
+from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
 from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import save_robot_motion

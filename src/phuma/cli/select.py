@@ -14,7 +14,6 @@ from math import isfinite
 from pathlib import Path
 
 from phuma.cli.options import command_parser, split_values
-from phuma.cli.progress import progress_bar
 from phuma.core.names import did_you_mean
 from phuma.core.words import count_of
 from phuma.dataset.category import GROUPS, TYPES
@@ -23,6 +22,7 @@ from phuma.dataset.review import read_review
 from phuma.dataset.select import NUMBERS, SelectCfg, select
 from phuma.dataset.split import SPLITS
 from phuma.errors import ConfigError
+from phuma.runtime.progress import progress_bar
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
-from phuma.cli.progress import progress_bar
 from phuma.errors import ConfigError
 from phuma.pipelines.scene_building import MOST, performers_of, pieces_of, show_of
 from phuma.retargeting import METHODS
 from phuma.robots import load_robot
+from phuma.runtime.progress import progress_bar
 from phuma.sources import ReadCfg
 from phuma.viewer.share import LAYOUTS, share
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from phuma.cli.options import command_parser
-from phuma.cli.table import aligned, harmless
-from phuma.core.words import count_of
+from phuma.cli.table import aligned
+from phuma.core.words import count_of, harmless
 from phuma.dataset.status import Status, Tally, status
 
 SHOWN = 20

@@ -18,7 +18,7 @@ from typing import Any
 
 from phuma.cli.batch import check_jobs
 from phuma.cli.options import add_ray_option, command_parser
-from phuma.cli.table import harmless
+from phuma.core.words import harmless
 from phuma.errors import ConfigError
 from phuma.runtime.process_pool import Done, run_all
 from phuma.runtime.ray_pool import run_on_ray

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-
-def harmless(text: str) -> str:
-    """Return one line without control characters: a file's name may hold a newline or commands to the terminal."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+from phuma.core.words import harmless
 
 
 def cell(value: Any) -> str:

@@ -14,14 +14,14 @@ from itertools import chain
 from pathlib import Path
 
 from phuma.cli.options import command_parser
-from phuma.cli.progress import progress_bar
-from phuma.cli.table import harmless
+from phuma.core.words import harmless
 from phuma.dataset.describe import ROBOT_FILES, load_description
 from phuma.dataset.faults import Fault
 from phuma.dataset.verify import verify
 from phuma.errors import ConfigError, ReadError
 from phuma.pipelines.build_dataset import robot_identity
 from phuma.robots import Robot, is_built_in, load_robot
+from phuma.runtime.progress import progress_bar
 
 
 def main(argv: Sequence[str]) -> int:

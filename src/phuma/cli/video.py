@@ -10,38 +10,29 @@ from __future__ import annotations
 
 import argparse
 import json
-import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, redirect_stdout
-from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from phuma import __version__
-from phuma.cli.curate import clip_row
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
-from phuma.cli.progress import progress_bar
 from phuma.cli.retarget import RetargetCfg
 from phuma.cli.scores import score_lines
-from phuma.cli.table import harmless
-from phuma.core.words import count_of
+from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
-from phuma.formats.clip_file import save_clip
-from phuma.formats.robot_motion_file import save_robot_motion
-from phuma.io.atomic import write_atomic
-from phuma.pipelines.video import Video, part_of, run_video
-from phuma.pipelines.video_page import Layer, write_page
+from phuma.pipelines.video import Video, run_video
+from phuma.pipelines.video_folder import PAGE, check_out, claim, config, written
+from phuma.pipelines.video_page import Layer
 from phuma.robots import Robot, cached_robot
+from phuma.runtime.progress import progress_bar
 from phuma.sources import ReadCfg
 from phuma.video.lift import LiftCfg
 from phuma.video.motions import FilmCfg, FilmMotions
 
-RESULT, UNFINISHED, PAGE = "video.json", "video.unfinished", "page.html"
-FOLDERS = ("clips", "motions", "performances", "rollouts", "films")
 SHOWN = 20
 
 
@@ -110,14 +101,6 @@ def camera_of(text: str | None) -> tuple[float, float] | None:
     return pitch, roll
 
 
-def check_out(out: Path) -> None:
-    """Raise a ConfigError for a folder that holds something else."""
-    if not out.exists() or (out.is_dir() and not any(out.iterdir())):
-        return
-    if not ((out / RESULT).exists() or (out / UNFINISHED).exists()):
-        raise ConfigError(f"{out} exists and was not written by `phuma video`; choose another --out")
-
-
 def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
     """Do all of it and return what video.json holds."""
     robot_cfg, read_cfg = from_options(RetargetCfg, args), from_options(ReadCfg, args)
@@ -132,29 +115,9 @@ def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
     for line in report(video, robot_cfg.method):
         print(harmless(line), flush=True)
     claim(args.out, new_policy=args.policy == "new")
-    result = written(args.out, args.film, video, config(cfg, robot_cfg, curate_cfg), further)
+    result = written(args.out, args.film, video, config(cfg, robot_cfg.robot, robot_cfg.method, curate_cfg), further)
     for line in next_steps(args, video, result):
         print(line)
-    return result
-
-
-def written(
-    out: Path,
-    film: Path,
-    video: Video,
-    config: dict[str, Any],
-    further: Callable[[Video], tuple[dict[str, Any], list[Layer]]] = lambda video: ({}, []),
-) -> dict[str, Any]:
-    """Write clips, motions and the page into a folder that was claimed; return what video.json holds."""
-    result = {
-        "format": "phuma-video", "version": 1, "phuma": __version__, "film": film.name,
-        "sha256": video.film.estimate.info.sha256, "config": config, **stored(film.stem, video, out), "failed": [],
-    }  # fmt: skip
-    more, layers = further(video) if video.motions else ({}, [])
-    result |= more
-    write_page(out / PAGE, film.name, video, layers)
-    write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
-    (out / UNFINISHED).unlink(missing_ok=True)
     return result
 
 
@@ -167,11 +130,6 @@ def further_of(args: argparse.Namespace, robot: Robot) -> Callable[[Video], tupl
 
     policy = prepared(args.policy, robot)
     return lambda video: follow(args.film.stem, video, args.out, args.certify, policy, args.minutes)
-
-
-def config(cfg: FilmCfg, robot_cfg: RetargetCfg, curate_cfg: CurateCfg) -> dict[str, Any]:
-    """Return the settings."""
-    return {**asdict(cfg), "robot": robot_cfg.robot, "method": robot_cfg.method, "curate": curate_cfg.resolved}
 
 
 class Bar:
@@ -230,42 +188,6 @@ def report(video: Video, method: str) -> list[str]:
         lines.append(f"{count_of(len(video.motions), 'motion')} on {video.robot.name} by {method}:")
         lines += score_lines([r["metrics"] for r in reports], [r["flags"] for r in reports])
     return lines
-
-
-def claim(out: Path, new_policy: bool) -> None:
-    """Prepare the folder: an earlier result is removed, and until the new one is written it is marked as unfinished. A
-    policy, which took minutes, stays unless there will be a new one."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / UNFINISHED).touch()
-        for name in (RESULT, PAGE):
-            (out / name).unlink(missing_ok=True)
-        for name in (*FOLDERS, *(["policy"] if new_policy else [])):
-            shutil.rmtree(out / name, ignore_errors=True)
-    except OSError as e:
-        raise ConfigError(f"{out} cannot be written: {e.strerror or e}") from None
-
-
-def stored(name: str, video: Video, out: Path) -> dict[str, Any]:
-    """Write clips and motions; return what is said of them."""
-    landmarks, info = video.film.estimate.landmarks, video.film.estimate.info
-    motions, rows = iter(video.motions), []
-    paths = []
-    for clip in video.clips:
-        row = clip_row(clip)
-        if clip.verdict.kept:
-            file = f"{part_of(name, clip.start)}.npz"
-            for folder in ("clips", "motions"):
-                (out / folder).mkdir(exist_ok=True)
-            save_clip(out / "clips" / file, clip)
-            save_robot_motion(out / "motions" / file, next(motions))
-            row["file"] = f"clips/{file}"
-            paths.append(f"motions/{file}")
-        rows.append(row)
-    return {
-        "frames": len(landmarks), "fps": landmarks.fps, "people": info.people, "clips": rows, "motions": paths,
-        "notes": [*video.guesses, *video.findings],
-    }  # fmt: skip
 
 
 def next_steps(args: argparse.Namespace, video: Video, result: dict[str, Any]) -> list[str]:

@@ -5,18 +5,12 @@ from __future__ import annotations
 import json
 import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from phuma.cli.certify import film_performance, told
-from phuma.cli.evaluate import write_rollouts
-from phuma.cli.progress import progress_bar
-from phuma.cli.render import film_performers
 from phuma.cli.table import aligned
-from phuma.cli.train import ALGO, FEW, MINUTES
-from phuma.cli.training_table import Table, stopping
 from phuma.control.bundle import strands_of
 from phuma.core.rollout import Rollout
 from phuma.core.words import count_of
@@ -29,12 +23,19 @@ from phuma.learning.recipes.recipe import CPU, EXPERTS, recipe_named
 from phuma.pipelines.certify import certify
 from phuma.pipelines.certify_files import Performed, row_of
 from phuma.pipelines.evaluate_policy import judge_rollouts, load_policy, try_out
+from phuma.pipelines.evaluating.rollout_files import write_rollouts
 from phuma.pipelines.experts import only_performed
+from phuma.pipelines.filming import Shot, film_performers
 from phuma.pipelines.performed import follower
 from phuma.pipelines.scene_building import stored_performer
+from phuma.pipelines.training.budget import distilling_minutes
+from phuma.pipelines.training.options import ALGO
+from phuma.pipelines.training.table import Table
 from phuma.pipelines.video import Video, part_of
 from phuma.pipelines.video_page import Layer
 from phuma.robots import Robot
+from phuma.runtime.progress import progress_bar
+from phuma.runtime.stopping import stopping
 from phuma.sim.feedforward import CERTIFIED
 from phuma.viewer import style
 
@@ -141,7 +142,7 @@ def distil(library: MotionLibrary, out: Path, minutes: float | None) -> None:
     """Distil a policy for these motions; by default with the budget that `phuma train` takes for so few."""
     from phuma.pipelines.train_policy import Budget, train_policy  # slow to import
 
-    minutes = minutes or min(MINUTES, FEW[0] + FEW[1] * len(library))
+    minutes = minutes or distilling_minutes(len(library))
     print(f"Distilling a policy for {count_of(len(library), 'clip')}: {minutes:g} minutes", flush=True)
     cfg = recipe_named(ALGO).settings(CPU, 0, EXPERTS)
     with stopping() as stopped:
@@ -150,23 +151,21 @@ def distil(library: MotionLibrary, out: Path, minutes: float | None) -> None:
         raise KeyboardInterrupt
 
 
-def film_policy(film: Namespace, rollout: Rollout, motion: Any, robot: Robot) -> None:
+def film_policy(shot: Shot, rollout: Rollout, motion: Any, robot: Robot) -> None:
     """Write a film of a policy's rollout beside the motion that it follows; it turns red where it ended early."""
     from phuma.viewer.scene import Appearance
 
     who = follower(POLICY, POLICY, rollout, motion.reordered(robot.joint_names), robot)
     performers = [stored_performer(motion, robot), who]
     colours = [Appearance(colour, p.ended) for p, colour in zip(performers, style.PERFORMERS)]
-    film_performers(film, performers, motion.human_joints is not None, colours, apart=True)
+    film_performers(shot, performers, motion.human_joints is not None, colours, apart=True)
 
 
 def filmed(write: Callable[..., None], out: Path, name: str, *what: Any) -> None:
     """Write a film to the folder; where nothing can be drawn that is said, and the rest is done."""
     (out / "films").mkdir(exist_ok=True)
     try:
-        write(
-            Namespace(out=out / "films" / f"{name}.mp4", camera="follow", size="640x480", at=None, around=None), *what
-        )
+        write(Shot(out / "films" / f"{name}.mp4"), *what)
     except PhumaError as e:
         print(f"Not filmed: {name}: {e}", file=sys.stderr)
 

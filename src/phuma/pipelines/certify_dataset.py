@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -19,7 +20,8 @@ from phuma.io.inside import inside
 from phuma.io.probe import Probe
 from phuma.pipelines.certify import Certificate, CertifyCfg, certify
 from phuma.robots import cached_robot
-from phuma.runtime.process_pool import WorkerLimits
+from phuma.runtime.process_pool import WorkerLimits, run_all
+from phuma.runtime.ray_pool import run_on_ray
 
 LIMITS = WorkerLimits(4 * 3600.0, 4000.0)
 """Limits of the work on one recording: it goes on where it was if it is tried again"""
@@ -58,6 +60,14 @@ def certify_dataset(
     wanted = {(row["clip"], row["robot"]) for row in rows}
     done = partial(_never) if again else partial(is_certified, cfg=cfg)
     return amend(root, wanted, done, partial(_certified, cfg=cfg, robots=places), run, progress)
+
+
+def limited_runner(jobs: int | None = None, ray: str | None = None) -> Runner:
+    """Return a runner on `jobs` worker processes, one for each processor by default, or on Ray where its address is
+    given, an empty one for a Ray of its own."""
+    if ray is not None:
+        return partial(run_on_ray, address=ray or None, limits=LIMITS, jobs=jobs)
+    return lambda work, items: run_all(work, items, jobs or os.cpu_count() or 1, LIMITS)
 
 
 def _never(row: Row, root: Path) -> bool:

@@ -106,12 +106,13 @@ def _retargeted(piece: Piece, robot: Robot, method: str) -> Performers:
 
 
 def _by_preset(piece: Piece, robot: Robot, preset: str, title: str) -> Performers:
-    """Curate the recording by another preset and put it on the robot; what that preset says of it is a flag."""
+    """Curate the recording by another preset and put it on the robot; what that preset says of it goes with it."""
     clip = piece.presets[preset]()
-    verdict = "; ".join(clip.verdict.reasons)
-    said = f"preset {preset} rejects it as a whole: {verdict}" if verdict else f"preset {preset} keeps it as a whole"
-    made = perform(clip, robot)
-    return [replace(made, id=f"{robot.name}:{DEFAULT_METHOD}@{preset}", title=title, flags=(said, *made.flags))]
+    verdict, made = "; ".join(clip.verdict.reasons), perform(clip, robot)
+    made = replace(made, id=f"{robot.name}:{DEFAULT_METHOD}@{preset}", title=title)
+    if verdict:
+        return [replace(made, flags=(f"preset {preset} rejects it as a whole: {verdict}", *made.flags))]
+    return [replace(made, notes=(f"preset {preset} keeps it as a whole",))]
 
 
 def _certified(piece: Piece, stored: Stored | None, robot: Robot | None) -> Performers:

@@ -18,8 +18,9 @@ from phuma.dataset.dataset import Dataset, Entry
 from phuma.dataset.review import ReviewFile, judgement
 from phuma.dataset.search import PAGE_ROWS, Search, facets, search
 from phuma.errors import ConfigError
-from phuma.robots import Robot, load_robot
+from phuma.robots import Robot, is_built_in, load_robot, spec_of
 from phuma.sources import ReadCfg
+from phuma.viewer.formatting import typed
 from phuma.viewer.payload import Choice
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Performer
@@ -59,8 +60,8 @@ class DatasetCollection:
         names = ("name", "label", "unit", "better")
         metrics = [{name: getattr(metric, name) for name in names} for metric in self._facets.metrics]
         return {"title": self._dataset.root.resolve().name, **asdict(self._facets), "metrics": metrics,
-                "review": None if self._review is None else str(self._review.path),
-                "path": str(self._dataset.root)}  # fmt: skip
+                "review": None if self._review is None else typed(self._review.path),
+                "path": typed(self._dataset.root), "folders": folders_of(self._robots)}  # fmt: skip
 
     def find(self, request: Mapping[str, str]) -> dict[str, Any]:
         page = asdict(search(self._dataset, search_of(request)))
@@ -136,7 +137,13 @@ class FileCollection:
         kept = sum(_is_kept(piece) is True for piece in self._pieces.values())
         title = next(iter(self._pieces.values())).title if len(self._pieces) == 1 else f"{len(self._pieces)} motions"
         nothing: dict[str, Any] = dict.fromkeys(("robots", "categories", "splits", "sources", "metrics"), ())
-        return {"title": title, "clips": len(self._pieces), "kept": kept, **nothing}
+        return {
+            "title": title,
+            "clips": len(self._pieces),
+            "kept": kept,
+            "folders": folders_of(self._robots),
+            **nothing,
+        }
 
     def find(self, request: Mapping[str, str]) -> dict[str, Any]:
         """Return a page of the motions that match the words and the verdict of a request."""
@@ -229,6 +236,11 @@ def check_choice(chosen: Sequence[str], titles: Mapping[str, str]) -> None:
 def choices_of(titles: Mapping[str, str], chosen: Sequence[str]) -> tuple[Choice, ...]:
     """Return all choices, with those that are chosen marked."""
     return tuple(Choice(name, title, name in chosen) for name, title in titles.items())
+
+
+def folders_of(robots: Mapping[str, Robot]) -> dict[str, str]:
+    """Return what one would type to name each of the robots that are not built in."""
+    return {name: typed(Path(spec_of(robot))) for name, robot in robots.items() if not is_built_in(name)}
 
 
 def _is_kept(piece: Piece) -> bool | None:

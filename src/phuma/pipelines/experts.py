@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,10 +13,9 @@ from phuma.dataset.manifest import quoted
 from phuma.errors import ConfigError, PhumaError
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.certify import CertifyCfg
-from phuma.pipelines.certify_dataset import LIMITS, certify_dataset, is_certified
+from phuma.pipelines.certify_dataset import certify_dataset, is_certified, limited_runner
 from phuma.pipelines.evaluate_policy import chosen_clips, dataset_library
 from phuma.robots import Robot, spec_of
-from phuma.runtime.process_pool import run_all
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
@@ -62,10 +60,7 @@ def expert_library(
 ) -> MotionLibrary:
     """Return the clips of a dataset to learn from, with their performances: certified first where they are not yet, on
     `jobs` processes, all cores by default."""
-    certify_missing(
-        Dataset(root), robot, where, split,
-        lambda work, items: run_all(work, items, jobs or os.cpu_count() or 1, LIMITS),
-    )  # fmt: skip
+    certify_missing(Dataset(root), robot, where, split, limited_runner(jobs))
     return only_performed(dataset_library(root, robot, where, split, performed=True))
 
 

@@ -29,12 +29,7 @@ def people_in(
     Their provenance names the file by its path, or by `source`.
     """
     for motion in motions_in(path, read_cfg, source):
-        yield curated(motion, with_rate(curate_cfg, read_cfg))
-
-
-def curated(motion: HumanMotion, curate_cfg: CurateCfg | None = None) -> Curation:
-    """Return a motion that is in memory, curated as those of files are."""
-    return curate(motion, curate_cfg)
+        yield curate(motion, with_rate(curate_cfg, read_cfg))
 
 
 def parts_in(
@@ -80,6 +75,19 @@ def kept_clips(path: Path, read_cfg: ReadCfg | None = None, curate_cfg: CurateCf
     if is_clip(Probe(path)):
         return [load_clip(path)]
     return [clip for _, part in parts_in(path, read_cfg, curate_cfg) for clip in part.clips if clip.verdict.kept]
+
+
+def clip_row(clip: Clip) -> dict[str, Any]:
+    """Return a clip as JSON: seconds, verdict, reasons, metrics."""
+    return {
+        "source": clip.motion.provenance.source,
+        "start": round(clip.start, 6),
+        "end": round(clip.end, 6),
+        "kept": clip.verdict.kept,
+        "reasons": list(clip.verdict.reasons),
+        "metrics": clip.verdict.metrics,
+        "notes": list(clip.motion.provenance.notes),
+    }
 
 
 class Outcome(NamedTuple):

@@ -21,7 +21,7 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.core.rollout import Rollout
 from phuma.core.rotations import Array
 from phuma.core.skeleton import REGIONS
-from phuma.curation import CurateCfg, Curation
+from phuma.curation import CurateCfg, Curation, curate
 from phuma.curation.config import PRESETS
 from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.frames import causes, clip_frames
@@ -37,7 +37,7 @@ from phuma.formats.rollout_file import FORMAT as ROLLOUT
 from phuma.formats.rollout_file import is_rollout, load_rollout
 from phuma.io.probe import Probe
 from phuma.pipelines.curation_tracks import human_tracks
-from phuma.pipelines.files_to_clips import curated, people_in
+from phuma.pipelines.files_to_clips import people_in
 from phuma.pipelines.recorded_tracks import TORQUE, recorded_tracks
 from phuma.pipelines.retarget import retarget
 from phuma.retargeting import DEFAULT_METHOD
@@ -45,6 +45,7 @@ from phuma.retargeting.measure import RobotFrames, robot_frames
 from phuma.robots import Robot, load_robot
 from phuma.sources import ReadCfg
 from phuma.sources.film import FORMAT as FILM
+from phuma.viewer.formatting import typed
 from phuma.viewer.show import Kind, Lane, Performer, Show, Track
 
 DEFAULT_ROBOT = "g1"
@@ -139,7 +140,7 @@ def pieces_of(
     if is_robot_motion(probe):
         entry = stored_entry(path)
         if entry is not None:
-            return [piece_of_entry(entry)]
+            return [replace(piece_of_entry(entry), path=path)]
         motion = load_robot_motion(path)
         return [Piece(path.name, None, motion, facts=_origin(motion.provenance), path=path)]
     if is_clip(probe):
@@ -168,7 +169,7 @@ def _curated_again(path: Path, person: int, read_cfg: ReadCfg | None, cfg: Curat
 def piece_of(source: RobotMotion | Rollout | Clip | HumanMotion, robots: Sequence[Robot] = ()) -> Piece:
     """Return a motion that is in memory, as `pieces_of` returns that of a file; a person's is curated."""
     if isinstance(source, HumanMotion):
-        return _recording(source.provenance.source, curated(source), None)
+        return _recording(source.provenance.source, curate(source), None)
     if isinstance(source, Clip):
         origin = source.motion.provenance
         return Piece(origin.source, source, None, source.verdict.measures, _origin(origin))
@@ -296,7 +297,7 @@ def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
     return Show(
         piece.title, f"{start:.1f} to {end:.1f} s", fps, None if clip is None else clip.motion, contact,
         tuple(performers), (*lanes, *piece.lanes), tracks, piece.measures, not reasons if piece.measures else None,
-        reasons, piece.facts, None if piece.path is None else str(piece.path),
+        reasons, piece.facts, None if piece.path is None else typed(piece.path),
     )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from phuma.evaluation import Difference, difference
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.evaluate_policy import judge_rollouts, physics_steps, try_in
+from phuma.runtime.progress import progress_bar
 from phuma.sim.world_simulation import why_not, world_model
 from phuma.sim.worlds import LOOK, MAKER, TRAINED, WORLDS, World
 from phuma.sim.worlds_file import read_worlds
@@ -69,6 +70,18 @@ def judge_worlds(
     return out
 
 
+def judge_all_worlds(
+    policy: Policy, library: MotionLibrary, file: Path | None, model: Path | None, episodes: int, seed: int
+) -> dict[str, Judged]:
+    """Judge a policy in all worlds, with those of `all_worlds` that are given by files, and show the progress."""
+    worlds = all_worlds(file, model)
+    with progress_bar("rollout", len(worlds) * len(library) * episodes) as bar:
+        judged = judge_worlds(policy, library, worlds, episodes, seed, bar.update)
+    if MAKER not in judged:
+        judged[MAKER] = Judged(worlds[TRAINED], reason=NO_MODEL)
+    return judged
+
+
 def _check(policy: Policy, library: MotionLibrary, worlds: Mapping[str, World]) -> None:
     """Find faults of worlds before any of them is simulated."""
     for name, world in worlds.items():
@@ -99,3 +112,19 @@ def first_look(judged: Mapping[str, Judged], name: str) -> str:
              if one.difference and one.difference.loses and one.world.changes == {change: changes[change]}}  # fmt: skip
     chosen = [min(alone, key=lambda change: alone[change])] if alone else list(changes)
     return "; ".join(LOOK[change] for change in chosen)
+
+
+def world_document(judged: Mapping[str, Judged]) -> dict[str, Any]:
+    """Return plain values of what was found: `worlds`, `not_tried` and `worst`."""
+    worlds = {}
+    for name, one in judged.items():
+        if one.document is not None:
+            points, *interval = one.difference or (0.0, 0.0, 0.0)
+            gained = {"difference": points, "difference_interval": interval, "cpu_seconds": one.cpu_seconds}
+            worlds[name] = {**one.document["total"], **gained}
+    worst = worst_world(judged)
+    return {
+        "worlds": worlds,
+        "not_tried": [{"world": n, "reason": one.reason} for n, one in judged.items() if one.reason is not None],
+        "worst": None if worst is None else {"world": worst, "look": first_look(judged, worst)},
+    }

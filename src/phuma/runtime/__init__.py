@@ -1,1 +1,1 @@
-"""Run work: in processes, on clusters, as compiled code."""
+"""Run work: in processes, on clusters, as compiled code, and with its progress shown."""

@@ -27,6 +27,7 @@ SIDE = "side"
 """The camera to which one robot would hide those beside it: each is drawn in a row of its own"""
 SUFFIXES = (".mp4", ".gif", ".png")
 STILLS = 8  # pictures on a contact sheet, at most
+GHOST = 0.8  # of its colour that a human has who is seen through the robot
 AROUND = 0.5  # s before and after a moment that is asked for
 
 
@@ -42,7 +43,7 @@ def frames_of(
 ) -> Iterator[Array]:
     """Yield pictures (H, W, 3) uint8 of the frames `which`, all by default, with the motions side by side.
 
-    `human` draws whom each robot follows inside it; with `apart` the person of the first one stands beside them.
+    `human` draws whom each robot follows over it; with `apart` the person of the first one stands beside them.
     """
     import mujoco
 
@@ -62,8 +63,9 @@ def frames_of(
             scene.pose(frame)
             centre = scene.centre(frame)
             view.lookat = [centre[0], centre[1], 0.65 * size_of_robots]
-            more = [scene.add_humans, scene.add_paths] if human else [scene.add_paths]
-            yield page.draw(scene.data, view, option, *(partial(each, frame=frame) for each in more))
+            people, paths = (partial(each, frame=frame) for each in (scene.add_humans, scene.add_paths))
+            picture = page.draw(scene.data, view, option, *([people] if scene.apart else []), paths)
+            yield page.draw_over(picture, people, GHOST) if human and not scene.apart else picture
 
 
 def rows_of(rows: Sequence[Iterator[Array]], titles: Sequence[str]) -> Iterator[Array]:

@@ -1,8 +1,9 @@
-"""Format numbers, counts and times for people."""
+"""Format numbers, counts, times and paths for people."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 
 def count(number: int, noun: str) -> str:
@@ -49,3 +50,9 @@ def percentage(value: float | None) -> str:
 def decimal(value: float) -> str:
     """Return a number with its three leading digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def typed(path: Path) -> str:
+    """Return a path as one would type it here: what lies below the working directory relative to that."""
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

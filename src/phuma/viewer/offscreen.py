@@ -17,6 +17,8 @@ from phuma.errors import PhumaError
 PACKAGES = {"egl": "libegl1 libgl1-mesa-dri", "osmesa": "libosmesa6"}
 """The ways to draw without a screen, and the Debian packages that each needs."""
 MAX_GEOMS = 4000
+BACKGROUND = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_SHADOW, mujoco.mjtRndFlag.mjRND_HAZE)
+"""What MuJoCo draws besides geoms; without it what is no geom is black"""
 
 
 class Offscreen:
@@ -54,6 +56,22 @@ class Offscreen:
         mujoco.mjv_updateScene(self.model, data, option, None, camera, every, self._scene)
         for add in more:
             add(self._scene)
+        return self._picture()
+
+    def draw_over(self, picture: Array, more: Callable[[mujoco.MjvScene], None], opacity: float) -> Array:
+        """Return the last picture with what `more` adds to its scene laid over it, though things stand before it."""
+        kept = {flag: int(self._scene.flags[flag]) for flag in BACKGROUND}
+        for flag in BACKGROUND:
+            self._scene.flags[flag] = 0
+        self._scene.ngeom = 0
+        more(self._scene)
+        over = self._picture()
+        for flag, value in kept.items():
+            self._scene.flags[flag] = value
+        drawn = over.any(axis=-1, keepdims=True)
+        return np.where(drawn, opacity * over + (1 - opacity) * picture, picture).astype(np.uint8)
+
+    def _picture(self) -> Array:
         picture = np.empty((self._page.height, self._page.width, 3), dtype=np.uint8)
         mujoco.mjr_render(self._page, self._scene, self._drawing)
         mujoco.mjr_readPixels(picture, None, self._page, self._drawing)

@@ -48,6 +48,7 @@ def payload_of(show: Show, choices: Sequence[Choice]) -> dict[str, Any]:
                 "colour": colours[p.id],
                 "scores": [[name, formatting.percentage(value)] for name, value in p.scores.items()],
                 "flags": list(p.flags),
+                "notes": list(p.notes),
             }
             for p in show
         ],

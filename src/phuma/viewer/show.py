@@ -61,6 +61,9 @@ class Performer:
     scores: Mapping[str, float | None] = field(default_factory=dict)
     """Scores in percent, by the metric's name; None where one is unknown"""
     flags: tuple[str, ...] = ()
+    """What is wrong with it, in words"""
+    notes: tuple[str, ...] = ()
+    """What else is to be said of it"""
     ghost: bool = False
     """Whether it is drawn pale and without marks, as the reference of another performer"""
     ended: int | None = None

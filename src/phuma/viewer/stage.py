@@ -24,6 +24,7 @@ LayoutName = Literal["overlay", "side"]
 LAYOUTS = get_args(LayoutName)
 SPACING = 1.1  # m between figures that stand side by side
 CAMERAS = {"overlay": (3.4, -3.2, 1.75), "side": (4.4, -1.6, 1.75)}
+SEEN, MARGIN = 2.6, 1.5  # m across that these see of a row at its middle, and that the outer figures need
 LIVE_SHARE = 0.06  # of the way to a live robot that the ground follows it with each picture
 LOOK_AT, FOV = (0.0, 0.0, 0.75), 0.44
 """The point that cameras look at, m, where figures face along x, and their field of view, rad."""
@@ -194,7 +195,7 @@ class Stage:
     def _aim(self) -> None:
         """Set where cameras start: in front of the figures, far enough for all. They move only when that changes."""
         beside = sum(map(self._is_visible, self._figures)) - 1 if self.layout == "side" else 0
-        far = 1.0 + 0.16 * max(0, beside)
+        far = max(1.0, (SPACING * max(0, beside) + MARGIN) / SEEN)
         x, y, z = CAMERAS[self.layout]
         wanted = far * x, far * y, LOOK_AT[2] + far * (z - LOOK_AT[2])
         if wanted != self._aimed:

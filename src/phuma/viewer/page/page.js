@@ -723,10 +723,11 @@ function sets(choices) {
     (robot) => parts.find((each) => each.robot === robot && each.how === first.how) ?? parts.find((each) => each.robot === robot));
   const own = parts.filter(({ robot, how }) => robot === first.robot && (method(how) || how === first.how));
   const presets = parts.filter(({ robot, how }) => robot === first.robot && how.includes("@"));
+  const usual = parts.filter(({ id }) => presets.some((each) => each.id.startsWith(`${id}@`))); // as this preset has it
   return [
     ["Robots", robots],
     ["Methods", own.filter(({ how }) => ["stored", "ik", "gmr", "sink", "physink", "physink+dynamics"].includes(how))],
-    ["Presets", presets.length ? [first, ...presets.filter(({ id }) => id !== first.id)] : []],
+    ["Presets", [...usual, ...presets]],
   ].filter(([, each]) => each.length > 1).map(([name, each]) => [name, each.slice(0, 6).map(({ id }) => id)]);
 }
 
@@ -740,7 +741,8 @@ function setButton([name, ids]) {
 }
 
 function choiceLine(choice, performer) {
-  const words = el("span", {}, choice.title, ...(performer?.flags ?? []).map((flag) => el("span", { class: "flag" }, flag)));
+  const lines = (kind, texts) => (texts ?? []).map((text) => el("span", { class: kind }, text));
+  const words = el("span", {}, choice.title, ...lines("note", performer?.notes), ...lines("flag", performer?.flags));
   const box = swatch(performer?.colour, performer ? "" : "none");
   const line = el("label", { class: "choice", "data-performer": performer?.id }, box, words);
   if (choice === performer) return line; // on the stage in any case
@@ -791,7 +793,7 @@ function chosenOptions() {
   const certified = ids.some(([, how]) => how === "certified");
   if (certified) return [" --certified"];
   const options = (robots, methods) =>
-    robots.map((robot) => ` --robot ${shellWord(robot)}`).join("") + (methods.length ? ` --compare ${methods.join(" ")}` : "");
+    robots.map((robot) => ` --robot ${shellWord(about.folders?.[robot] ?? robot)}`).join("") + (methods.length ? ` --compare ${methods.join(" ")}` : "");
   const made = ids.filter(([, how]) => how !== "stored");
   const lines = made.length < ids.length ? [options(ids.filter(([, how]) => how === "stored").map(([robot]) => robot), [])] : [];
   const robots = [...new Set(made.map(([robot]) => robot))];

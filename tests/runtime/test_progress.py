@@ -2,7 +2,7 @@
 
 import pytest
 
-from phuma.cli import progress
+from phuma.runtime import progress
 
 
 @pytest.fixture(autouse=True)

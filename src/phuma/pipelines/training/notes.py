@@ -1,15 +1,11 @@
-"""What `phuma train` says of the clips, of the run, and of what to do with it."""
+"""What is said of a training: what makes its clips hard to learn, how long it takes, and what to do with the run."""
 
 from __future__ import annotations
 
-import argparse
 import shlex
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from phuma.cli.table import harmless
-from phuma.cli.training_table import clock
 from phuma.dataset.dataset import Dataset
 from phuma.errors import ConfigError
 from phuma.learning.algorithms.config import PPOCfg
@@ -17,41 +13,11 @@ from phuma.learning.env.following import punished
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.recipes.recipe import RunCfg, StageCfg, recipe_named
 from phuma.pipelines.evaluate_policy import chosen_clips
+from phuma.pipelines.training.options import TrainCfg
+from phuma.pipelines.training.table import clock
 from phuma.robots import Robot, is_built_in, spec_of
-from phuma.robots.locked_motion import MUCH, REMEDY, loss_words
-from phuma.sim.model import CONTROL_RATE
 
 SLOW = 50_000  # environment steps of an update that take a CPU many seconds
-SHOWN = 5  # clips that are named per reason for which they are left out
-
-
-def described(library: MotionLibrary) -> list[str]:
-    """Return lines on the clips of a library, and on those that are left out and why."""
-    seconds = library.frames / CONTROL_RATE
-    lines = [f"Clips of {library.robot.name}: {len(library)}, {seconds / 60:.1f} minutes"]
-    lines += lost_lines(library)
-    if library.left_out:
-        lines.append(f"Left out: {len(library.left_out)} of {len(library) + len(library.left_out)}")
-        kinds = Counter(kind_of(reason) for _, reason in library.left_out)
-        for kind, count in kinds.most_common():
-            own = [(name, reason) for name, reason in library.left_out if kind_of(reason) == kind]
-            lines += [harmless(f"  {name}: {reason}") for name, reason in own[:SHOWN]]
-            if count > SHOWN:
-                lines.append(harmless(f"  ... and {count - SHOWN} more that {kind}"))
-    return lines
-
-
-def lost_lines(library: MotionLibrary) -> list[str]:
-    """Return lines on the clips of a free robot that use what is locked, the worst first."""
-    most = {name: max(lost.values()) for name in library.names if (lost := library.lost.get(name))}
-    if not most:
-        return []
-    much = sorted((name for name, angle in most.items() if angle >= MUCH), key=lambda name: -most[name])
-    lines = [f"Made with the locked joints free: {len(most)} clips; {len(much)} use them by {MUCH:g} degrees or more"]
-    lines += [harmless(f"  {name}: {loss_words(library.lost[name], MUCH)}") for name in much[:SHOWN]]
-    if much:
-        lines.append(f"  {REMEDY} {library.robot.name}")
-    return lines
 
 
 def advice(built: Mapping[str, Any]) -> list[str]:
@@ -84,11 +50,6 @@ def penalty_notes(library: MotionLibrary, algo: str, stages: Mapping[str, StageC
     ]
 
 
-def kind_of(reason: str) -> str:
-    """Return the words of a reason without its numbers."""
-    return " ".join(word for word in reason.split(":")[0].split() if not any(c.isdigit() for c in word))
-
-
 def resume_line(steps: int, seconds: float, over: bool) -> str:
     """Return where a resumed run continues, or that it has nothing to do."""
     where = f"{steps:,} environment steps and {clock(seconds)}"
@@ -107,9 +68,9 @@ def start_lines(budget: Any, cfg: RunCfg | None, device: str) -> list[str]:
     return lines
 
 
-def next_steps(args: argparse.Namespace, dataset: Dataset, robot: Robot, where: str | None, split: str) -> list[str]:
+def next_steps(asked: TrainCfg, dataset: Dataset, robot: Robot, where: str | None, split: str) -> list[str]:
     """Return commands for this run, ready to be typed."""
-    run, data = shlex.quote(str(args.out)), shlex.quote(str(args.dataset))
+    run, data = shlex.quote(str(asked.out)), shlex.quote(str(asked.dataset))
     own = "" if is_built_in(robot.name) else f" --robot {shlex.quote(spec_of(robot))}"
     chosen = (f" --where {shlex.quote(where)}" if where else "") + own
     try:

@@ -1,11 +1,7 @@
-"""A training while it runs, on the terminal: a table that grows by a row every few seconds, and a gentle end."""
+"""A training while it runs, on the terminal: a table that grows by a row every few seconds."""
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 
@@ -46,22 +42,3 @@ class Table:
             *evaluation,
         ]
         print("".join(c.rjust(w) for c, w in zip(cells, self.widths)), flush=True)
-
-
-@contextmanager
-def stopping() -> Iterator[list[int]]:
-    """Note Ctrl-C and SIGTERM in a list and let the iteration end; the second signal ends at once."""
-    noted: list[int] = []
-
-    def note(number: int, _: object) -> None:
-        if noted:
-            raise KeyboardInterrupt
-        noted.append(number)
-        print("stopping after this iteration; once more to end at once, without saving", file=sys.stderr, flush=True)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield noted
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

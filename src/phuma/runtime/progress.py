@@ -1,4 +1,4 @@
-"""Progress of a command: a bar on a terminal, through a pipe a line now and then."""
+"""Progress of long work: a bar on a terminal, through a pipe a line now and then."""
 
 from __future__ import annotations
 

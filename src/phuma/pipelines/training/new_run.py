@@ -1,0 +1,69 @@
+"""The settings of a new run, as they are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from phuma.errors import ConfigError
+from phuma.learning.recipes.recipe import CPU, DEPLOY, EXPERTS, FINETUNED, SCRATCH, RunCfg, StageCfg, recipe_named
+from phuma.pipelines.training.options import ALGO, OBSERVATIONS, TrainCfg
+
+REMEMBERED = 10
+"""Control steps from which a policy that is distilled with randomization estimates its velocity"""
+
+
+def new_run(asked: TrainCfg) -> RunCfg:
+    """Return the settings of a new run."""
+    begin = asked.begin
+    if asked.finetune is not None:
+        if begin not in (None, EXPERTS):
+            raise ConfigError(f"--finetune goes on after --from {EXPERTS}; --from {begin} is PPO already")
+        begin = FINETUNED
+    recipe = recipe_named(asked.algo or ALGO)
+    cfg = recipe.settings(asked.preset or CPU, asked.seed or 0, begin, own_stage(asked), own_teacher(asked))
+    if asked.condition is not None:
+        cfg = with_condition(cfg, asked.condition)
+    given: dict[str, Any] = {
+        "randomize": asked.randomize,
+        "base": asked.base,
+        "differences": None if asked.observations is None else OBSERVATIONS.get(asked.observations),
+    }
+    if asked.no_future:
+        given["future"] = False
+    if asked.randomize and asked.preset != DEPLOY and taught_by_experts(cfg.algo, cfg.stages):
+        given["history"] = REMEMBERED
+    return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
+
+
+def with_condition(cfg: RunCfg, condition: str) -> RunCfg:
+    """Return the settings with what masked stages are told; a run without one is an error."""
+    masked = [n for n, own in cfg.stages.items() if recipe_named(cfg.algo).task(n, own.environment).masking]
+    if not masked:
+        raise ConfigError(f"--condition {condition}: {' and '.join(cfg.stages)} of {cfg.algo} is told everything")
+    changed = {
+        n: replace(own, environment=replace(own.environment, condition=condition)) if n in masked else own
+        for n, own in cfg.stages.items()
+    }
+    return replace(cfg, stages=changed)
+
+
+def own_stage(asked: TrainCfg) -> str | None:
+    """Return the stage that is asked for alone; by trial and error, a teacher is what the recipe calls a tracker."""
+    return "tracker" if asked.stage == "teacher" and asked.begin == SCRATCH else asked.stage
+
+
+def own_teacher(asked: TrainCfg) -> str | None:
+    """Return what a student alone learns from: experts, or the folder of a run."""
+    if asked.teacher is None or asked.teacher == EXPERTS:
+        return asked.teacher
+    if asked.stage != "student":
+        raise ConfigError("--teacher goes with --stage student: all else has its own")
+    return str(Path(asked.teacher).resolve())
+
+
+def taught_by_experts(algo: str, stages: Mapping[str, StageCfg]) -> bool:
+    """Return whether a stage learns from experts."""
+    return any(recipe_named(algo).taught_by(name, cfg) == EXPERTS for name, cfg in stages.items())

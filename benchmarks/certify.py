@@ -35,6 +35,7 @@ from phuma.robots import Robot, cached_robot
 from phuma.robots.kinematics import point_positions, points_of
 from phuma.runtime.process_pool import map_in_order
 from phuma.synth import generate
+from rows import add_row, read_rows
 from tables import markdown, save
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
@@ -156,11 +157,7 @@ def study(name: str, every: int) -> list[Work]:
 
 def results(study_name: str | None = None) -> Iterator[dict[str, Any]]:
     """What there is, of a study or of all."""
-    if RESULTS.exists():
-        for line in RESULTS.read_text().splitlines():
-            row = json.loads(line)
-            if study_name in (None, row["work"][0]):
-                yield row
+    return (row for row in read_rows(RESULTS) if study_name in (None, row["work"][0]))
 
 
 def run(names: Iterable[str], workers: int, every: int) -> None:
@@ -169,11 +166,9 @@ def run(names: Iterable[str], workers: int, every: int) -> None:
         todo = [work for work in study(name, every) if work.key not in there]
         print(f"{name}: {len(todo)} to do", flush=True)
         jobs = {"one_job": 1, "two_jobs": 2}.get(name, workers)
-        with RESULTS.open("a") as f:
-            for row in map_in_order(done, todo, jobs):
-                f.write(json.dumps(row) + "\n")
-                f.flush()
-                print(row["work"][1:], row["certified"], row["way"], f"{row['cpu']:.1f} s", row["reason"], flush=True)
+        for row in map_in_order(done, todo, jobs):
+            add_row(RESULTS, row)
+            print(row["work"][1:], row["certified"], row["way"], f"{row['cpu']:.1f} s", row["reason"], flush=True)
 
 
 def share(rows: Sequence[dict[str, Any]], name: str = "certified") -> str:

@@ -12,7 +12,6 @@ import tempfile
 from pathlib import Path
 
 from phuma.cli.demo import POLICY, TRACKED
-from phuma.cli.training_table import Table
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.learning.deploy.onnx_export import export_policy
 from phuma.learning.deploy.torch_policy import policy_of_run
@@ -21,6 +20,7 @@ from phuma.learning.recipes.recipe import recipe_named
 from phuma.pipelines.evaluate_policy import judge_policy, load_policy
 from phuma.pipelines.retarget import retarget
 from phuma.pipelines.train_policy import Budget, train_policy
+from phuma.pipelines.training.table import Table
 from phuma.robots import load_robot
 from phuma.synth import generate
 

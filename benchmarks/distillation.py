@@ -41,6 +41,7 @@ from phuma.pipelines.retarget import retarget
 from phuma.robots import cached_robot
 from phuma.runtime.process_pool import map_in_order
 from phuma.synth import generate
+from rows import add_row, read_rows
 from tables import markdown, save
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
@@ -275,11 +276,7 @@ def study(name: str, every: int) -> list[Training]:
 
 def results(name: str) -> Iterator[dict[str, Any]]:
     """What there is of a study."""
-    if RESULTS.exists():
-        for line in RESULTS.read_text().splitlines():
-            row = json.loads(line)
-            if row["key"].startswith(f"{name}/"):
-                yield row
+    return (row for row in read_rows(RESULTS) if row["key"].startswith(f"{name}/"))
 
 
 def run(names: Sequence[str], workers: int, every: int) -> None:
@@ -294,8 +291,7 @@ def run(names: Sequence[str], workers: int, every: int) -> None:
         for _ in map_in_order(expert, clips, workers):
             pass
         for row in map_in_order(train, todo, workers):
-            with RESULTS.open("a") as f:
-                f.write(json.dumps(row) + "\n")
+            add_row(RESULTS, row)
             said = {n: {k: round(v) for k, v in row[n]["total"].items()} for n in ("seen", "unseen") if n in row}
             print(row["key"], said, f"{row['cpu_experts']:.0f} + {row['cpu_training']:.0f} CPU s", flush=True)
 

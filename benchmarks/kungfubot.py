@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import json
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -33,6 +32,7 @@ import distillation
 from distillation import CONDITIONS, generated, library
 from phuma.learning.motions.library import MotionLibrary
 from phuma.runtime.process_pool import map_in_order
+from rows import add_row, read_rows
 from tables import markdown, save
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
@@ -207,11 +207,7 @@ def study(name: str, clips: int | None, scale: float, robot: str) -> list[Traini
 
 def results(name: str) -> Iterator[dict[str, Any]]:
     """What there is of a study."""
-    if RESULTS.exists():
-        for line in RESULTS.read_text().splitlines():
-            row = json.loads(line)
-            if row["training"]["study"] == name:
-                yield row
+    return (row for row in read_rows(RESULTS) if row["training"]["study"] == name)
 
 
 def run(names: Sequence[str], workers: int, clips: int | None, scale: float, robot: str) -> None:
@@ -226,8 +222,7 @@ def run(names: Sequence[str], workers: int, clips: int | None, scale: float, rob
         for _ in map_in_order(robot_expert, [(robot, clip) for clip in sorted(wanted)], workers):
             pass
         for row in map_in_order(train, todo, workers):
-            with RESULTS.open("a") as f:
-                f.write(json.dumps(row) + "\n")
+            add_row(RESULTS, row)
             said = {
                 stage: [round(own[what]["total"]["success_0.5"]) for what in ("seen", "unseen")] + [round(own["cpu"])]
                 for stage, own in row["stages"].items()

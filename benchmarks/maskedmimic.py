@@ -14,7 +14,6 @@ latter.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import tempfile
 import time
@@ -30,6 +29,7 @@ from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.path_walks import path_motion
 from phuma.learning.motions.paths import named_path
 from phuma.robots import cached_robot
+from rows import add_row, read_rows
 from tables import markdown, save
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
@@ -159,11 +159,7 @@ def sizes() -> dict[str, Any]:
 
 def results(name: str) -> Iterator[dict[str, Any]]:
     """What there is of a study."""
-    if RESULTS.exists():
-        for line in RESULTS.read_text().splitlines():
-            row = json.loads(line)
-            if row["key"].startswith(f"{name}/"):
-                yield row
+    return (row for row in read_rows(RESULTS) if row["key"].startswith(f"{name}/"))
 
 
 def run(name: str, args: argparse.Namespace) -> None:
@@ -177,8 +173,7 @@ def run(name: str, args: argparse.Namespace) -> None:
             row = sizes()
         else:
             row = (train_and_walk if name == "walker" else train_and_judge)(name, clips, steps, seed, args.small)
-        with RESULTS.open("a") as f:
-            f.write(json.dumps({"key": key, **row}) + "\n")
+        add_row(RESULTS, {"key": key, **row})
         print(key, {k: v["total"] if isinstance(v, dict) and "total" in v else v for k, v in row.items()}, flush=True)
 
 

@@ -11,7 +11,6 @@ any time and go on later. `tables` writes docs/tables/tracking_*.md from what th
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+from rows import add_row, read_rows
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
 STAGE = "policy"
@@ -92,10 +93,8 @@ def studies() -> dict[str, list[Training]]:
 def done() -> dict[str, list[dict[str, Any]]]:
     """Results by training, as far as they go."""
     out: dict[str, list[dict[str, Any]]] = {}
-    if RESULTS.exists():
-        for line in RESULTS.read_text().splitlines():
-            row = json.loads(line)
-            out.setdefault(row["key"], []).append(row)
+    for row in read_rows(RESULTS):
+        out.setdefault(row["key"], []).append(row)
     return out
 
 
@@ -144,8 +143,7 @@ def train(training: Training, folder: Path) -> None:
                 trainer, library, motions, training.episodes, substeps=trainer.cfg.environment.substeps
             )
         run.save(STAGE, trainer.snapshot())
-        with RESULTS.open("a") as f:
-            f.write(json.dumps(row) + "\n")
+        add_row(RESULTS, row)
         clock = time.process_time()
         total = row["seen"]["total"]
         print(f"{training.key} {trainer.steps / 1e6:.2f}M {cpu:.0f} s SR@0.5 {total['success_0.5']:.0f}", flush=True)

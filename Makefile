@@ -9,12 +9,12 @@ demo: $(READY)
 	$(BIN)/phuma demo
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # For the minute between edits: the laws of every folder without those that take long, and with less fuzzing.
 test-fast: export PHUMA_FUZZ = 20
 test-fast: $(READY)
-	$(BIN)/python -m pytest -n auto --dist loadfile -m 'not slow and not faults and not real and not warp'
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m 'not slow and not faults and not real and not warp'
 
 # Formats, lints and type-checks; mends what can be mended.
 check: $(READY)

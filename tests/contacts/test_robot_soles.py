@@ -72,7 +72,9 @@ def test_a_sole_that_swings_low_is_in_no_contact_and_one_that_slides_is(robot):
     for speed, touches in ((0.5, True), (1.5, False)):
         made = standing(robot)
         ahead = np.outer(np.arange(FRAMES) / 30.0, [speed, 0.0, 0.0])
-        assert (robot_contacts(robot, replace(made, root_pos=made.root_pos + ahead)).ratio == touches).all()
+        found = robot_contacts(robot, replace(made, root_pos=made.root_pos + ahead))
+        assert (found.ratio == touches).all()
+        assert (found.paper == 1).all(), "the paper's contacts are by height alone"
 
 
 def test_a_heel_that_is_lifted_leaves_the_toe_in_contact(robot):

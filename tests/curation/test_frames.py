@@ -188,3 +188,15 @@ def test_preset_dynamic_marks_the_frames_that_shake():
     found = causes(shaken.frames, shaken.verdict.measures)["shake"]
     np.testing.assert_array_equal(found, 1000 * shaken.frames.away >= shaken.cfg.limits["shake"])
     assert found.any()
+
+
+@pytest.mark.parametrize(("fault", "kind", "by", "name"), [
+    ("chair", "stand", 35, "external_support_force"), ("slide", "walk", 0.6, "sole_slide"),
+])  # fmt: skip
+def test_a_stored_clip_of_preset_dynamic_blames_nearly_the_frames_that_it_was_rejected_for(fault, kind, by, name):
+    curation = curate(FAULTS[fault].apply(generate(kind, 4.0, 1).motion, by, 1), CurateCfg(preset="dynamic"))
+    clip = curation.whole
+    found = causes(clip_frames(clip.motion, clip.contact, clip.verdict.measures), clip.verdict.measures)[name]
+    own = causes(curation.frames, clip.verdict.measures)[name]
+    assert own.any()
+    assert np.mean(found == own) > 0.9

@@ -289,6 +289,15 @@ def test_real_stairs_ladders_stools_and_people_who_lie_are_not_mended_into_somet
 
 
 @pytest.mark.real
+def test_real_soles_that_roll_on_a_straight_walk_are_no_ground_that_rises_against_a_tilt(cmu):
+    """Such a pair explains any heights on a straight way; forces show no tilt in it."""
+    walk = read(cmu / "104_22.bvh")
+    curation = curate(walk.frames(round(3.5 * walk.fps), round(7.5 * walk.fps)), MENDS)
+    assert failed(curation) == set()
+    assert sizes(curation) == dict.fromkeys(SIZES, 0.0)
+
+
+@pytest.mark.real
 @pytest.mark.parametrize("name", ["75_06", "75_13", "141_05"])
 def test_real_recordings_at_twice_their_speed_are_kept_at_their_own(cmu, name):
     motion = read(cmu / f"{name}.bvh")

@@ -73,3 +73,5 @@ def test_windows_are_the_motions_piece_by_piece(dataset):
     assert batch["root_quat"].shape == (4, 7, 4)
     with pytest.raises(phuma.PhumaError, match="at least one frame"):
         dataset.windows(seconds=0.0)
+    with pytest.raises(phuma.PhumaError, match=r"windows of 60 s; the longest clip of .* has \d"):
+        dataset.windows(seconds=60)

@@ -1,9 +1,9 @@
 """Add robot motions that others made to a dataset: tables, arrays, pickles and LeRobot datasets of many tools.
 
-Each is brought to 30 Hz, put on the ground, cut into clips of 4 s, measured, judged by its contacts, and marked as
-imported. DIR is created, or extended if it is a dataset of the same robot. Run it again and only new and changed files
-are done. labels.csv beside the files, or else the words of a file's name, say what type of motion it is; the split
-follows from the name.
+Each is brought to 30 Hz, put on the ground, cut into clips of 4 s, measured, judged by the forces that it takes, and
+marked as imported. DIR is created, or extended if it is a dataset of the same robot. Run it again and only new and
+changed files are done. labels.csv beside the files, or else the words of a file's name, say what type of motion it is;
+the split follows from the name.
 """
 
 from __future__ import annotations

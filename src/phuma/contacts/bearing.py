@@ -16,7 +16,7 @@ LEAST_HEIGHT = 0.2
 
 
 def missing_force(force: GroundForce, corners: Array, floor: float) -> Array:
-    """Return (T, 16) body weights: the force that no region gives, in each of the `STATES`; corners (T, 16, 3) m."""
+    """Return (T, 16) body weights: the force that no region gives, in each of the `STATES`; corners (T, P, 3) m."""
     parts = [_missing(force.frames(here), corners[here], floor) for here in blocks_of(len(corners))]
     return np.concatenate(parts)
 

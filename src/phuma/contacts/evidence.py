@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from phuma.contacts.ground import vote_ground
-from phuma.contacts.regions import LIGHT, Regions, regions_of
+from phuma.contacts.regions import LIGHT, Regions, recorded_noise, regions_of
 from phuma.contacts.support import Support, support_of
 from phuma.core.human_motion import HumanMotion
 from phuma.core.rotations import Array
@@ -54,4 +54,5 @@ class Evidence:
     @cached_property
     def regions(self) -> Regions:
         """Return heels and toes as they are seen in a recording of at least two frames."""
-        return regions_of(self.recorded, self.support.soles.position)
+        corners = self.support.soles.position
+        return regions_of(corners, recorded_noise(self.recorded, corners), self.recorded.fps)

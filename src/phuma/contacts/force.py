@@ -1,5 +1,4 @@
-"""Compute the force that the ground would have to give for a person to move so: Newton and Euler for 22 point
-masses."""
+"""Compute the force that the ground would have to give for a person or a robot to move so, by Newton and Euler."""
 
 from __future__ import annotations
 
@@ -43,6 +42,17 @@ class GroundForce:
         return GroundForce(self.centre[own], self.vertical[own], self.horizontal[own], self.spin[own])
 
     @staticmethod
+    def of(centre: Array, acceleration: Array, turning: Array) -> GroundForce:
+        """Return the force from the centre of mass (T, 3) m, its acceleration (T, 3) m/s^2 and the rate (T, 3) m^2/s^2
+        of the angular momentum about it per mass."""
+        return GroundForce(
+            centre=centre,
+            vertical=acceleration[:, 2] / GRAVITY + 1,
+            horizontal=acceleration[:, :2] / GRAVITY,
+            spin=np.stack([-turning[:, 1], turning[:, 0]], axis=1) / GRAVITY,
+        )
+
+    @staticmethod
     def joined(parts: Sequence[GroundForce]) -> GroundForce:
         """Return the forces of several parts, one after another in time."""
         columns = zip(*((p.centre, p.vertical, p.horizontal, p.spin) for p in parts), strict=True)
@@ -50,8 +60,8 @@ class GroundForce:
 
 
 def ground_force(pose: Pose, fps: float) -> GroundForce:
-    """Return the force from poses over T frames; accelerations are second differences, at the ends those of the
-    neighbours.
+    """Return the force of a person, 22 point masses, from poses over T frames; accelerations are second differences, at
+    the ends those of the neighbours.
 
     With masses w_j at x_j, L = sum_j w_j (x_j - c) x x'_j and so L' = sum_j w_j (x_j - c) x x''_j.
     """
@@ -59,12 +69,7 @@ def ground_force(pose: Pose, fps: float) -> GroundForce:
     acceleration = second_difference(pose.position, fps)
     turning = np.einsum("tjk,j->tk", np.cross(pose.position - centre[:, None], acceleration), JOINT_WEIGHTS)
     of_mass = np.einsum("tjk,j->tk", acceleration, JOINT_WEIGHTS)
-    return GroundForce(
-        centre=centre,
-        vertical=of_mass[:, 2] / GRAVITY + 1,
-        horizontal=of_mass[:, :2] / GRAVITY,
-        spin=np.stack([-turning[:, 1], turning[:, 0]], axis=1) / GRAVITY,
-    )
+    return GroundForce.of(centre, of_mass, turning)
 
 
 def second_difference(x: Array, fps: float) -> Array:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from phuma.contacts.robot_soles import JUDGED, robot_contacts
+from phuma.core.foot_contacts import FootContacts
 from phuma.core.performed_motion import PerformedMotion
 from phuma.core.provenance import Provenance
 from phuma.core.rollout import Rollout
@@ -33,10 +34,11 @@ def performed_motion(rollout: Rollout, robot: Robot, provenance: Provenance) -> 
     """
     path = rollout.reordered(robot.joint_names)
     forces = path.foot_force is not None and len(path) > 1
-    contact = force_contacts(robot, path) if forces else robot_contacts(robot, path).ratio
+    contact = FootContacts(force_contacts(robot, path), path.fps) if forces else robot_contacts(robot, path)
     return PerformedMotion.of(
         path,
-        contact=contact,
+        contact=contact.ratio,
+        contact_paper=contact.paper,
         human_joints=None,
         provenance=replace(provenance, notes=(*provenance.notes, BY_FORCE if forces else JUDGED)),
         velocity=path.velocity,

@@ -33,7 +33,7 @@ class Regions:
     """Heels and toes over time."""
 
     corners: Array
-    """(T, 4, 4, 3) m, four corners of each region"""
+    """(T, 4, C, 3) m, the corners of each region: four of a person's, two of a robot's"""
     fps: float
     noise: float
     """Standard deviation in m of a region's position on each axis, as recorded"""
@@ -58,11 +58,9 @@ class Regions:
         return np.asarray(across + SLOWER * np.minimum(slower - across, 0.0))
 
 
-def regions_of(recorded: HumanMotion, light: Array) -> Regions:
-    """Return the regions of a recording of at least two frames; light (T, 16, 3) m: the soles' corners after smoothing
-    it at LIGHT."""
-    fps = recorded.fps
-    noise = recorded_noise(recorded, light)
+def regions_of(light: Array, noise: float, fps: float) -> Regions:
+    """Return the regions of a recording of at least two frames; light (T, P, 3) m: the soles' corners after smoothing
+    it at LIGHT, as many of each region."""
     cutoff = max(LOWEST_CUTOFF, CALMING / max(noise, 1e-9))
     calm = min(1.0, cutoff / (LIGHT * fps))
     soles = light if calm == 1.0 else smooth_positions(light, cutoff, fps)
@@ -70,12 +68,17 @@ def regions_of(recorded: HumanMotion, light: Array) -> Regions:
 
 
 def recorded_noise(motion: HumanMotion, light: Array) -> float:
-    """Return m: 1.48 median |recorded - light| of the regions' centres on each axis, the standard deviation of normal
-    noise."""
+    """Return m: the noise of a person's soles, of which light (T, 16, 3) m are the corners after smoothing."""
     some = slice(None, None, -(-len(motion) // SAMPLES))
     quat = motion.joint_quat[some]
     pose = motion.pose if len(quat) == len(motion) else motion.body.forward(motion.root_pos[some], quat)
     recorded = motion.body.sole_positions(pose, quat, points=corner_points(motion.body))
-    away = recorded - light[some]
+    return noise_of(recorded, light[some])
+
+
+def noise_of(recorded: Array, light: Array) -> float:
+    """Return m: 1.48 median |recorded - light| of the regions' centres on each axis, the standard deviation of normal
+    noise; corners (T, P, 3) m of some frames."""
+    away = recorded - light
     centres = away.reshape(len(away), len(REGIONS), -1, 3).mean(axis=2)
     return 1.48 * median(np.abs(centres))

@@ -6,7 +6,9 @@ import numpy as np
 
 from phuma.contacts.blocks import blocks_of
 from phuma.contacts.ground import vote_ground
+from phuma.contacts.robot_evidence import GROUND, RobotEvidence, robot_evidence
 from phuma.contacts.soles import FASTEST
+from phuma.contacts.stance import FEWEST, standing
 from phuma.core import rotations as rot
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.rotations import Array
@@ -15,7 +17,8 @@ from phuma.robots.kinematics import body_poses, local_body_poses, points_of, poi
 from phuma.robots.robot import Robot
 
 CONTACT_HEIGHT = 0.025
-"""Height in m above the ground up to which a sole point is in contact; one below the ground always is"""
+"""Height in m above the ground up to which a sole point is low, as the paper has contacts; one below the ground always
+is"""
 STEEPEST = 45.0
 """Angle in degrees by which a sole that stands may lean, as one does whose heel is lifted, but not the feet of a
 robot that lies"""
@@ -23,18 +26,24 @@ LEVEL = 10.0
 """Angle in degrees by which a sole may lean that surely stands"""
 SLIPPING = 0.5
 """Speed in m/s along the floor below which a sole surely stands"""
-JUDGED = (
-    f"contacts judged by the robot's soles: at most {100 * CONTACT_HEIGHT:g} cm above z = 0 and slower than "
-    f"{FASTEST:g} m/s"
-)
+JUDGED = "contacts judged by the robot's soles: by height, speed and forces together, over time"
 """Note in the provenance of a motion whose contacts were judged by the robot's soles"""
 
 
-def robot_contacts(robot: Robot, trajectory: Trajectory) -> FootContacts:
-    """Return 1 where a sole point is at most 2.5 cm above z = 0, its sole faces the ground and it does not swing, else
-    0; joints are in the robot's order."""
-    heights, standing = _soles(robot, trajectory)
-    return FootContacts(((heights <= CONTACT_HEIGHT) & standing).astype(float), trajectory.fps)
+def robot_contacts(robot: Robot, trajectory: Trajectory, evidence: RobotEvidence | None = None) -> FootContacts:
+    """Return 1 where a heel or toe stands, as it does of people, and its sole faces the ground, else 0; the ratios by
+    height beside them are 1 where its point is at most 2.5 cm above z = 0.
+
+    Joints are in the robot's order. Evidence that is there already need not be found again. A motion of one or two
+    frames has no forces: there what is low and faces the ground stands.
+    """
+    place, upward, _ = _sole_points(robot, trajectory)
+    low = place[..., 2] <= CONTACT_HEIGHT
+    stands = low
+    if len(trajectory) >= FEWEST:
+        found = evidence or robot_evidence(robot, trajectory)
+        stands = standing(found.regions, found.support, GROUND)
+    return FootContacts((stands & _faces_ground(upward)).astype(float), trajectory.fps, low.astype(float))
 
 
 def robot_ground(robot: Robot, trajectory: Trajectory) -> float | None:
@@ -45,10 +54,10 @@ def robot_ground(robot: Robot, trajectory: Trajectory) -> float | None:
     stand are all at one height there, and those that come and go above it: the median is that of the standing ones.
     Joints are in the robot's order.
     """
-    heights, standing = _soles(robot, trajectory)
-    if not standing.any():
+    heights, may_stand = _soles(robot, trajectory)
+    if not may_stand.any():
         return None
-    voters = np.where(standing, heights, np.inf).min(axis=1)
+    voters = np.where(may_stand, heights, np.inf).min(axis=1)
     voters = voters[np.isfinite(voters)]
     ground = vote_ground(voters, CONTACT_HEIGHT)
     return float(np.median(voters[np.abs(voters - ground) <= CONTACT_HEIGHT]))
@@ -66,17 +75,21 @@ def standing_share(robot: Robot, trajectory: Trajectory) -> float:
     if ground is None:
         return 0.0
     place, upward, speed = _sole_points(robot, trajectory)
-    standing = np.abs(place[..., 2] - ground) <= CONTACT_HEIGHT
-    standing &= (upward > np.cos(np.radians(LEVEL))) & (speed < SLIPPING)
+    stands = np.abs(place[..., 2] - ground) <= CONTACT_HEIGHT
+    stands &= (upward > np.cos(np.radians(LEVEL))) & (speed < SLIPPING)
     upright = rot.up_component(trajectory.root_quat) > np.cos(np.radians(STEEPEST))
-    return float(np.mean(standing.any(axis=1) & upright))
+    return float(np.mean(stands.any(axis=1) & upright))
 
 
 def _soles(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array]:
     """Return (T, 4) m, the heights of heels and toes, and (T, 4) bool, whether they could stand at that height: the
     sole faces the ground and is not as fast as one that swings."""
     place, upward, speed = _sole_points(robot, trajectory)
-    return place[..., 2], (upward > np.cos(np.radians(STEEPEST))) & (speed < FASTEST)
+    return place[..., 2], _faces_ground(upward) & (speed < FASTEST)
+
+
+def _faces_ground(upward: Array) -> Array:
+    return upward > np.cos(np.radians(STEEPEST))
 
 
 def _sole_points(robot: Robot, trajectory: Trajectory) -> tuple[Array, Array, Array]:

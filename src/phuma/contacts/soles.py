@@ -37,9 +37,9 @@ class Soles:
     """The corners of the soles over time."""
 
     position: Array
-    """(T, 16, 3) m, positions of the corners"""
+    """(T, P, 3) m, positions of the corners, as many of each region: 16 of a person's, 8 of a robot's"""
     speed: Array
-    """(T, 16) m/s, speeds of the corners along the floor"""
+    """(T, P) m/s, speeds of the corners along the floor"""
 
     @property
     def lowest(self) -> Array:
@@ -47,14 +47,14 @@ class Soles:
         return self.position[..., 2].min(axis=1)
 
     def near(self, floor: float) -> Array:
-        """Return (T, 16) whether each corner is at the floor."""
+        """Return (T, P) whether each corner is at the floor."""
         return np.abs(self.position[..., 2] - floor) < REACH
 
     def carrying(self, floor: float) -> Array:
-        """Return (T, 16) whether each corner can carry load: at the floor and not swinging."""
+        """Return (T, P) whether each corner can carry load: at the floor and not swinging."""
         return self.near(floor) & (self.speed < FASTEST)
 
     @staticmethod
     def of(position: Array, fps: float) -> Soles:
-        """Return the soles from the corners' positions (T, 16, 3), T at least 2."""
+        """Return the soles from the corners' positions (T, P, 3), T at least 2."""
         return Soles(position, length(rate(position[..., :2])) * fps)

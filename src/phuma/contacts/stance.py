@@ -73,21 +73,22 @@ def contacts_that_stand(evidence: Evidence) -> FootContacts:
     A recording of one or two frames has no forces: there they are the contacts by height.
     """
     by_height = contacts_by_height(evidence)
-    stands = by_height.mask if len(evidence.recorded) < FEWEST else standing(evidence)
+    short = len(evidence.recorded) < FEWEST
+    stands = by_height.mask if short else standing(evidence.regions, evidence.support, evidence.known_ground)
     return FootContacts(stands.astype(float), by_height.fps, by_height.ratio)
 
 
-def standing(evidence: Evidence) -> Array:
-    """Return (T, 4) bool: whether each region stands, in a recording of at least three frames."""
-    regions, support = evidence.regions, evidence.support
+def standing(regions: Regions, support: Support, known_ground: float | None = None) -> Array:
+    """Return (T, 4) bool: whether each region stands, in a recording of at least three frames of a person or a robot;
+    the height of the ground in m is found unless it is known."""
     height = regions.height
-    found, common = _first_floor(regions, support, height, evidence.known_ground)
+    found, common = _first_floor(regions, support, height, known_ground)
     bearing = _bearing_cost(regions, support, common)
     for _ in range(ROUNDS):
         stands = STATES[(bearing + _standing_cost(found, regions, height)).argmin(axis=1)]
         if not stands.any():
             break
-        found = _refined(found, regions, height, stands, common, evidence.known_ground is None)
+        found = _refined(found, regions, height, stands, common, known_ground is None)
     cost = (bearing + _standing_cost(found, regions, height)) * min(1.0, RATE / regions.fps)
     return np.asarray(STATES[most_likely(cost, SWITCH)])
 

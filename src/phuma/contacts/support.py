@@ -1,4 +1,4 @@
-"""Find what carries a person: the force that it takes, the soles' corners, and the floor that they stand on."""
+"""Find what carries a person or a robot: the force that it takes, the soles' corners, and the floor under them."""
 
 from __future__ import annotations
 
@@ -32,22 +32,28 @@ class Support:
 
 
 def support_of(motion: HumanMotion, floor: float | None, band: float) -> Support:
-    """Return what carries a motion of which accelerations can be taken.
+    """Return what carries a person, of whose motion accelerations can be taken.
 
     The floor [m] is voted by the lowest corner in loaded frames, within `band` [m], unless it is told.
     """
     force, soles = forces_and_soles(motion)
-    trusted = np.ones(len(motion), dtype=bool)
-    edge = round(EDGE * motion.fps)
-    trusted[:edge] = trusted[len(motion) - edge :] = False
+    trusted = trusted_frames(len(motion), motion.fps)
     loaded = trusted & (force.vertical > LOADED)
     if floor is None:
         floor = vote_ground(soles.lowest[loaded] if loaded.any() else soles.lowest, band)
     return Support(force, soles, trusted, floor)
 
 
+def trusted_frames(frames: int, fps: float) -> Array:
+    """Return (T,) bool: in which of so many frames the acceleration is the recording's."""
+    trusted = np.ones(frames, dtype=bool)
+    edge = round(EDGE * fps)
+    trusted[:edge] = trusted[frames - edge :] = False
+    return trusted
+
+
 def forces_and_soles(motion: HumanMotion) -> tuple[GroundForce, Soles]:
-    """Return the forces and soles of a motion. It is posed in blocks, each with its neighbours' frames for
+    """Return the forces and soles of a person. The motion is posed in blocks, each with its neighbours' frames for
     accelerations."""
     corners = corner_points(motion.body)
     forces, positions = [], []

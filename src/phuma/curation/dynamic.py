@@ -40,7 +40,7 @@ def missing_push(force: GroundForce, floor: float, corners: Array, carrying: Arr
 
     Toppling: the ground's force f acts at a point p of the hull of the corners that carry, so that its lever about the
     centre of mass c is at most f max_p d.(p - c). What is missing of lever.d, over the height of c, is a push there.
-    Slipping: a.d is at most friction times f. corners (T, 16, 3), carrying (T, 16).
+    Slipping: a.d is at most friction times f. corners (T, P, 3), carrying (T, P).
     """
     supported = carrying.any(axis=1)
     given = np.where(supported, np.maximum(force.vertical, 0.0), 0.0)[:, None]
@@ -118,11 +118,11 @@ class FrameDynamics:
     push: Array
     """(T, 32) body weights, `missing_push`"""
     corners: Array
-    """(T, 16, 3) m, corners of the soles, above the floor"""
+    """(T, P, 3) m, corners of the soles, above the floor"""
     carrying: Array
-    """(T, 16) bool, whether a corner can carry load"""
+    """(T, P) bool, whether a corner can carry load"""
     standing: Array
-    """(T, 16) bool, whether a corner carries and is at rest"""
+    """(T, P) bool, whether a corner carries and is at rest"""
     slowest: Array
     """(T,) m/s, speed of the slowest corner at the floor; infinite where none is there"""
     lean: Array

@@ -7,19 +7,27 @@ from collections.abc import Sequence
 import numpy as np
 
 from phuma.core.clip import Measure
-from phuma.core.curation_metrics import DURATION
+from phuma.core.curation_metrics import DURATION, DYNAMIC
 from phuma.core.foot_contacts import FootContacts
 from phuma.core.human_motion import HumanMotion
 from phuma.core.rotations import Array
+from phuma.curation.config import CurateCfg
 from phuma.curation.dynamic import FrameDynamics
 from phuma.curation.paper import FrameMetrics, frame_metrics, posed_series
+from phuma.curation.pipeline import MIN_FRAMES, dynamics_of, evidence_of
 
 
-def clip_frames(motion: HumanMotion, contact: FootContacts) -> FrameMetrics:
-    """Return the values of a curated motion, a clip's or a whole recording's, ground at z = 0, as `curate` had them.
+def clip_frames(
+    motion: HumanMotion, contact: FootContacts, measures: Sequence[Measure] = ()
+) -> FrameMetrics | FrameDynamics:
+    """Return the values of a curated motion, a clip's or a whole recording's, ground at z = 0, as `curate` had them, of
+    the preset that its measures are of.
 
-    Files hold single precision, so they are the same to about 1e-6 m, and the jerk to about 0.1 m/s³ at 30 Hz.
+    Files hold single precision, so they are the same to about 1e-6 m, and the jerk to about 0.1 m/s³ at 30 Hz. Forces
+    are those of the stored motion, which is smoothed and ends where the clip does: near to those that `curate` had.
     """
+    if len(motion) >= MIN_FRAMES and {m.name for m in measures} & {m.name for m in DYNAMIC}:
+        return dynamics_of(evidence_of(motion, CurateCfg(preset="dynamic", rate=motion.fps, ground=0.0)))
     return frame_metrics(motion, contact.paper, posed_series(motion))
 
 

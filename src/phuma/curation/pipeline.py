@@ -33,6 +33,8 @@ PART_CLIPS = 256
 """Clips of a part of a long recording: a quarter of an hour"""
 STRETCHES, STRETCH = 64, 800
 """Stretches of a long recording that vote for the height of its ground, and the frames of each"""
+FLIGHTS = "flights show that it plays at "
+"""How a note on a recording's speed begins"""
 MARGIN = 15.0
 """Periods of its cutoff after which a filter has forgotten what was there to the last bit"""
 
@@ -213,7 +215,7 @@ def timed(motion: HumanMotion, evidence: Evidence, cfg: CurateCfg) -> tuple[Evid
     speed = find_speed(evidence.support, cfg.rate) if len(evidence.recorded) >= FEWEST else 1.0
     if speed == 1.0:
         return evidence, ""
-    shown = f"flights show that it plays at {'twice' if speed == 2.0 else 'half'} its speed"
+    shown = f"{FLIGHTS}{'twice' if speed == 2.0 else 'half'} its speed"
     if not cfg.retime:
         return evidence, f"{shown}; --fps auto mends that"
     origin, fps = motion.provenance, motion.fps / speed

@@ -51,6 +51,11 @@ class Windows(TorchDataset):
             for clip, entry in enumerate(self.entries)
             for first in range(0, frames_at(entry.row, self.fps) - self.frames + 1, step)
         ]
+        if not self.windows:
+            longest = max((row["frames"] / row["fps"] for row in (entry.row for entry in self.entries)), default=0.0)
+            raise ConfigError(
+                f"windows of {seconds:g} s; the longest clip of {dataset!r} on {robot} has {longest:.1f} s"
+            )
         self._motion = lru_cache(maxsize=REMEMBERED)(self._read)
 
     def __len__(self) -> int:

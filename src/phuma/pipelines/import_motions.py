@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from phuma.contacts.robot_evidence import robot_evidence
 from phuma.contacts.robot_soles import robot_contacts, robot_ground
 from phuma.core.clip import Measure, Verdict
-from phuma.core.curation_metrics import CURATION_METRICS, DURATION
+from phuma.core.curation_metrics import DURATION
 from phuma.core.robot_metrics import HEIGHT_LIMIT, flags_of
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import CurateCfg
-from phuma.curation.metrics import contact_score
+from phuma.curation.dynamic import FrameDynamics, frame_dynamics
 from phuma.curation.pipeline import clip_spans
 from phuma.dataset.builder import Progress, Runner, build
 from phuma.dataset.category import GROUP_OF
@@ -38,9 +39,10 @@ BENEATH = "imported/"
 """The start of every imported recording's name, so that none is mistaken for one built from a human's recording."""
 CUTTING = CurateCfg()
 """The rate and the lengths of clips, which are those of people's recordings."""
-JUDGING = 3
+JUDGING = 4
 """The version of how motions are cut and judged: what an earlier one imported is done anew. The first kept them whole
-as they were, the second took every table for Unitree's."""
+as they were, the second took every table for Unitree's, and the third judged contacts by height and speed, and clips by
+contact alone."""
 
 
 @dataclass(frozen=True)
@@ -129,15 +131,30 @@ def produce(job: Job, layout: Layout, cfg: ImportCfg) -> list[Row]:
     motions = read_motions(job, robot, cfg)
     for number, read in enumerate(motions):
         split = split_of(job.relative if len(motions) == 1 else f"{job.relative}/{number}")
-        motion = on_ground(read.resampled(CUTTING.rate), robot)
-        for span in clip_spans(len(motion), motion.fps, CUTTING):
-            start = motion.provenance.start + span[0] / motion.fps
-            rows.append({**_clip_row(job, layout, robot, motion.frames(slice(*span)), start), "split": split})
+        motion, frames = grounded(read.resampled(CUTTING.rate), robot)
+        for first, last in clip_spans(len(motion), motion.fps, CUTTING):
+            start = motion.provenance.start + first / motion.fps
+            clip, verdict = motion.frames(slice(first, last)), verdict_on(motion, frames, first, last)
+            rows.append({**_clip_row(job, layout, robot, clip, start, verdict), "split": split})
     return rows
 
 
+def grounded(motion: RobotMotion, robot: Robot) -> tuple[RobotMotion, FrameDynamics | None]:
+    """Return a whole recording on the ground with its contacts, and what preset `dynamic` judges of it; None of one
+    that is too short to be judged by anything else."""
+    motion = on_ground(motion, robot)
+    short = motion.duration < CUTTING.min_seconds
+    evidence = None if short else robot_evidence(robot, motion)
+    contact = robot_contacts(robot, motion, evidence)
+    motion = replace(motion, contact=contact.ratio, contact_paper=contact.paper)
+    if evidence is None:
+        return motion, None
+    of = evidence.support
+    return motion, frame_dynamics(of.force, of.soles, of.floor, evidence.away, motion.fps, of.trusted)
+
+
 def on_ground(motion: RobotMotion, robot: Robot) -> RobotMotion:
-    """Return a whole recording with the ground at z = 0 and contacts by the robot's soles; a note says what was done.
+    """Return a whole recording with the ground at z = 0; a note says what was done.
 
     The ground is where the vote of the soles finds it. One that is at z = 0 to within what neither floats nor
     penetrates is left there, so that what stands on z = 0 stays as it is.
@@ -150,24 +167,22 @@ def on_ground(motion: RobotMotion, robot: Robot) -> RobotMotion:
         motion = replace(motion, root_pos=motion.root_pos - [0.0, 0.0, ground])
         note += "; the motion was shifted to have it at z = 0"
     origin = replace(motion.provenance, notes=(*motion.provenance.notes, note))
-    return replace(motion, contact=robot_contacts(robot, motion).ratio, provenance=origin)
+    return replace(motion, provenance=origin)
 
 
-def verdict_on(motion: RobotMotion) -> Verdict:
-    """Return the verdict on a clip by those filters of curation that need no human: contact and length."""
-    score = CURATION_METRICS["contact_score"]
-    assert score.limit is not None
-    measures = [Measure(score, float(contact_score(motion.contact).mean()), score.limit)]
-    if motion.duration < CUTTING.min_seconds:
-        measures.append(Measure(DURATION, motion.duration, CUTTING.min_seconds))
-    return Verdict(tuple(measures))
+def verdict_on(motion: RobotMotion, frames: FrameDynamics | None, first: int, last: int) -> Verdict:
+    """Return the verdict on frames first to last - 1 of a recording: by the forces that they take, as preset `dynamic`
+    judges people, or by length where the recording is too short for that."""
+    if frames is None:
+        return Verdict((Measure(DURATION, motion.duration, CUTTING.min_seconds),))
+    return frames.judge(first, last, CUTTING.limits)
 
 
-def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start: float) -> Row:
+def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start: float, verdict: Verdict) -> Row:
     """Return the manifest row of a clip that begins `start` seconds into its recording, and write it if it is kept."""
     origin = replace(motion.provenance, start=start)
     motion = replace(motion, provenance=origin).as_written()
-    scores, verdict = measure(motion, robot), verdict_on(motion)
+    scores = measure(motion, robot)
     motion = replace(motion, report={"method": "imported", "flags": flags_of(scores), "metrics": scores})
     name = clip_id(job.id, 0, start)
     category = type_of_text(job.label) if job.label else type_of_text(Path(job.relative).stem)

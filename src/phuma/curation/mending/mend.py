@@ -33,6 +33,8 @@ LEAST_WIDE = np.radians(4.0)
 by less"""
 FITS = 0.01
 """Median distance in m from a floor up to which feet are held to stand on it"""
+MENDED = "mended: "
+"""How a note on what was mended begins"""
 FINER = 0.25
 """Share of these down to which a mend that has begun is refined"""
 ROUNDS = 8
@@ -92,7 +94,7 @@ class Mending:
         """Return what was mended in words: `mended: levelled by 6.1°, slide taken out 0.30 m/s`; empty of nothing."""
         sizes = [m for m in self.measures(0, len(self.lift)) if m.value > 0 and m.passed]
         told = [f"{m.metric.label} {quantity(f'{m.value:.2g}', m.metric.unit)}" for m in sizes]
-        return f"mended: {', '.join(told)}" if told else ""
+        return f"{MENDED}{', '.join(told)}" if told else ""
 
 
 class Mended(NamedTuple):
@@ -140,11 +142,16 @@ def footing_of(evidence: Evidence, contact: FootContacts) -> Footing:
 def _steadied(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion on a ground that does not rise.
 
-    Heights do not tell a rise from a tilt where somebody walks straight on. So it is both only if neither alone does.
+    Heights do not tell a rise from a tilt where somebody walks straight on: one hides the other. So it is both only if
+    neither alone does and forces show the tilt; else what explains heights better.
     """
     motion, level = evidence.recorded, find_level(footing, tilts=False)
     if level.spread >= FITS:
-        level = find_level(footing, rises=find_level(footing, rises=False).spread >= FITS)
+        tilted, both = find_level(footing, rises=False), find_level(footing)
+        if tilted.spread >= FITS and both.tilt_agrees:
+            level = both
+        elif tilted.spread < level.spread:
+            level = tilted
     rise = mending.rise + level.rise
     if not (_counts(level.rise, LEAST_RISE, mending.rise) and level.rise_agrees):
         return motion, mending

@@ -54,7 +54,7 @@ def imported(
     """Return a motion that another tool made, joints in the robot's order. Every fault is a ReadError.
 
     Quaternions that the layout has as xyzw are refused where they are wxyz, if the order is known from the layout.
-    It has no human. Its contact is 1 where a sole point is at most 2.5 cm above z = 0, else 0.
+    It has no human. Its contact is 1 where a heel or toe of the robot stands, else 0.
     """
     try:
         root_pos, raw, joint_pos = _arrays(columns, robot)
@@ -62,9 +62,11 @@ def imported(
         made = Trajectory(robot.name, robot.joint_names, fps, root_pos, root_quat, joint_pos)
         if quaternions == "xyzw" and order_known:
             _check_order(columns.names[1], robot, made)
+        contact = robot_contacts(robot, made)
         return RobotMotion.of(
             made,
-            contact=robot_contacts(robot, made).ratio,
+            contact=contact.ratio,
+            contact_paper=contact.paper,
             human_joints=None,
             provenance=Provenance(str(path), layout, notes=(*notes, JUDGED)),
         )

@@ -197,10 +197,14 @@ def posture(here, value, default, gradient, band, weight):
 
 @compiled
 def joint_speed(here, step, limit, size, gradient, band, weight):
-    """L_vel-violation: max(0, |x[t+1] - x[t]| - limit)^2 of a joint."""
+    """L_vel-violation: max(0, |x[t+1] - x[t]| - limit)^2 / limit of a joint.
+
+    So a given share beyond its limit pulls a slow joint back as strongly as a fast one.
+    """
     over = abs(step) - limit
     if over <= 0:
         return 0.0
+    weight /= limit
     pull = weight * over * (1.0 if step > 0 else -1.0)
     gradient[here] -= pull
     gradient[here + size] += pull

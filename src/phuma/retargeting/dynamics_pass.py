@@ -17,9 +17,9 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.retargeting import metrics
 from phuma.retargeting.block import whole_block
-from phuma.retargeting.costs import KEYPOINTS
+from phuma.retargeting.costs import KEYPOINTS, joint_speed
 from phuma.retargeting.normal import hold, move_held
-from phuma.retargeting.objective import Weights
+from phuma.retargeting.objective import TERMS, Weights
 from phuma.retargeting.solver import Problem
 from phuma.retargeting.support import support_of
 from phuma.retargeting.wrench import add_wrench_term, empty_wrenches
@@ -35,6 +35,8 @@ MOST_ROUNDS = 4
 FIDELITY_LOST = 1.0
 """Points of fidelity that forces may cost"""
 LEAST_FRAMES = 3  # fewer have no acceleration
+SPEED = next(k for k, term in enumerate(TERMS) if term.function is joint_speed)
+JOINT = TERMS[SPEED].kind.cases.index("joint")
 
 
 class Force(NamedTuple):
@@ -114,6 +116,8 @@ class DynamicsProblem(Problem):
         """Cost of PhySINK's terms and of the forces at x (T, V); leaves matrix and gradient behind for one step."""
         kinematic = self.evaluate(x, w)
         self._diagonal = self._band[:, 0].copy()
+        self._slowed = np.zeros((len(x) - 1, len(self._block.unknowns)), dtype=bool)
+        self._speed_weight = float(w.weight[SPEED, JOINT])
         robot = self.tree, self._masses, self._block, self._posed, self._support
         seen = self._before, judge, self._now, self._trust
         dynamic = add_wrench_term(*robot, x, self.fps, force.weight, force.barrier, *seen, self._gradient, self._band)
@@ -122,8 +126,9 @@ class DynamicsProblem(Problem):
     def step(self, x: Array, damping: float) -> Array | None:
         """(T, F) the damped step at the x that was evaluated last; None where the matrix is not definite.
 
-        Joints that would leave their range are held on its end and the rest is solved anew: a millimetre in one frame
-        is a tenth of the body's weight, so a step that is merely cut there asks for forces that nothing foretold.
+        Joints that would leave their range are held on its end, those that would become too fast are slowed down, and
+        the rest is solved anew: a millimetre in one frame is a tenth of the body's weight, so a step that is merely cut
+        there asks for forces that nothing foretold.
         """
         from scipy.linalg.lapack import dpbtrf, dpbtrs  # takes a while to load: not for `--help`
 
@@ -143,11 +148,28 @@ class DynamicsProblem(Problem):
                 return None
             d[held] = shift[held]
             below, above = (d < to_lower) & ~held, (d > to_upper) & ~held
-            if not (below.any() or above.any()):
+            faster = self._slow_down(x[:, own], d)
+            if not (below.any() or above.any() or faster):
                 break
             shift = np.where(below, to_lower, np.where(above, to_upper, shift))
             held |= below | above
         return d
+
+    def _slow_down(self, q: Array, d: Array) -> bool:
+        """Whether the step d (T, F) takes joints from q beyond their greatest speed that kept it so far: the term of
+        their speed, which is flat up to there, is added to matrix and gradient."""
+        size, limit = q.shape[1], self.max_step[self._block.unknowns]
+        step, then = np.diff(q, axis=0), np.diff(q + d, axis=0)
+        t, c = np.nonzero((np.abs(then) > limit) & (np.abs(step) <= limit) & ~self._slowed)
+        here, weight = t * size + c, self._speed_weight / limit[c]
+        pull = weight * (step[t, c] - np.sign(then[t, c]) * limit[c])
+        self._gradient[here] -= pull
+        self._gradient[here + size] += pull
+        self._band[here, 0] += weight
+        self._band[here + size, 0] += weight
+        self._band[here, size] -= weight
+        self._slowed[t, c] = True
+        return len(t) > 0
 
 
 class Refined(NamedTuple):

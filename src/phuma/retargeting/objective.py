@@ -81,7 +81,7 @@ TERMS = (
         schedule=annealed,
     ),
     Term("posture", costs.posture, VALUE, weight={"rot": 0.2, "joint": 0.05}),
-    Term("vel violation", costs.joint_speed, VELOCITY, weight={"joint": 1e5}, when=Loss.FEASIBILITY),
+    Term("vel violation", costs.joint_speed, VELOCITY, weight={"joint": 1e4}, when=Loss.FEASIBILITY),
     Term("ground", costs.sole_height, SOLE, weight={"stance": 3e5}, when=Loss.GROUND, schedule=from_thousand),
     Term("penetration", costs.sole_penetration, SOLE, weight={"swing": 3e5}, when=Loss.GROUND, schedule=from_thousand),
     Term("foot roll", costs.foot_roll, FOOT, weight={"swing": 5.0, "stance": 1005.0}, when=Loss.GROUND),

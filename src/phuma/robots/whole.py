@@ -10,16 +10,19 @@ import numpy as np
 
 from phuma.core import rotations as rot
 from phuma.robots.fixed_bodies import PROTOMOTIONS, with_fixed
+from phuma.robots.locking import LOCK
 from phuma.robots.robot import Robot
 
 
 @lru_cache(maxsize=8)
 def whole_robot(robot: Robot) -> Robot:
     """Return the robot with the head and hands that ProtoMotions' model of it has, each fixed to a body, and all bodies
-    as key bodies: 33 on the G1. A robot that ProtoMotions does not know has its own bodies alone."""
-    names, of, offset, added = with_fixed(robot, PROTOMOTIONS.get(robot.name, ()))
+    as key bodies: 33 on the G1. A robot that ProtoMotions does not know has its own bodies alone. What is welded
+    between others is no body of its own: the H1-2 with locked wrists has 25."""
+    names, of, offset, added = with_fixed(robot, PROTOMOTIONS.get(robot.name.partition(LOCK)[0], ()))
     ours = np.flatnonzero(~added)  # where each of the robot's own bodies is now
     parents = np.where(added, ours[of], np.where(robot.parents[of] < 0, -1, ours[robot.parents[of]]))
+    moved, carrying = {0, *ours[robot.joint_body].tolist()}, set(parents.tolist())
     return replace(
         robot,
         body_names=names,
@@ -29,7 +32,7 @@ def whole_robot(robot: Robot) -> Robot:
         joint_body=ours[robot.joint_body],
         keypoint_body=ours[robot.keypoint_body],
         sole_body=ours[robot.sole_body],
-        key_bodies=names,
+        key_bodies=tuple(name for b, name in enumerate(names) if b in moved or b not in carrying),
     )
 
 
@@ -51,6 +54,6 @@ def role_bodies(robot: Robot) -> Mapping[str, str]:
 
 
 def _hand(robot: Robot, wrist: int) -> str:
-    """Return the name of the body that is fixed to a wrist's, or of the wrist's."""
+    """Return the name of the last body that is fixed to a wrist's, or of the wrist's."""
     fixed = [b for b in range(robot.n_bodies) if robot.parents[b] == wrist and b not in robot.joint_body]
-    return robot.body_names[fixed[0] if fixed else wrist]
+    return _hand(robot, fixed[0]) if fixed else robot.body_names[wrist]

@@ -1,12 +1,14 @@
 """KungfuBot's teacher and student, and what the convolutional encoder and the future buy BeyondMimic.
 
-    python benchmarks/kungfubot.py STUDY... [--workers 2] [--clips N] [--scale S] [--robot g1]
+    python benchmarks/kungfubot.py STUDY... [--workers 2] [--clips N] [--scale S] [--robot g1] [--pause MINUTES]
     python benchmarks/kungfubot.py tables
 
 Studies: `stages` (22 clips of eleven types, two seeds: teacher from experts and its student, the student from experts
-without a teacher, and the teacher by PPO), `robust` (the same from experts, trained with randomization), `encoder`
+without a teacher, and the teacher by PPO), `robust` (from experts with the whole table of randomization, or with its
+noise and pushes alone, the latter also without a teacher), `encoder`
 (BeyondMimic distilled from experts: convolutional or plain encoder, future or none, 48 clips, two seeds, 30 CPU minutes
 each). A result is a line of benchmarks/kungfubot.jsonl as soon as it is there, and what is there is not done again.
+With `--pause` no training gets more CPU minutes than that in one run; it is kept, and the same command goes on with it.
 `--clips` takes fewer clips and `--scale` shortens trainings, for a trial. Experts are those of
 benchmarks/distillation.py; a robot other than the G1 has a folder of its own for them. `tables` writes
 docs/tables/kungfubot_*.md.
@@ -19,16 +21,19 @@ from __future__ import annotations
 
 import argparse
 import gc
+import math
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import distillation
+import pieces
 from distillation import CONDITIONS, generated, library
 from phuma.learning.motions.library import MotionLibrary
 from phuma.runtime.process_pool import map_in_order
@@ -37,6 +42,7 @@ from tables import markdown, save
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
 EPISODES = 8
+G1_EXPERTS = distillation.EXPERTS
 EACH_CLIP, BY_TRIAL = 20_000, 60_000
 """Environment steps that each clip adds to a stage that learns from labels, and to one that learns by PPO"""
 MINUTES = 30.0
@@ -49,8 +55,6 @@ WORLDS: dict[str, dict[str, Any]] = {
     "noise and pushes": {"noise": 1.0, "pushes": True},
     "whole-range starts": CONDITIONS["whole-range starts"],
 }
-DIRECT = "kungfubot_direct"
-"""Name of the recipe whose student learns from experts without a teacher"""
 
 
 @dataclass(frozen=True)
@@ -67,6 +71,8 @@ class Training:
     """Environment steps of each stage"""
     minutes: float | None = None
     """CPU minutes of each stage, instead of steps"""
+    stage: str | None = None
+    """The stage that learns alone, from experts"""
     conv: bool = False
     """Whether the network has the paper's convolutional encoder"""
     environment: dict[str, Any] = field(default_factory=dict)
@@ -81,9 +87,10 @@ class Training:
 
 def use_robot(name: str) -> None:
     """Take experts of a robot, from a folder of its own unless it is the G1."""
+    if name != distillation.ROBOT:
+        distillation.library.cache_clear()
     distillation.ROBOT = name
-    if name != "g1" and distillation.EXPERTS.name != name:
-        distillation.EXPERTS = distillation.EXPERTS / name
+    distillation.EXPERTS = G1_EXPERTS if name == "g1" else G1_EXPERTS / name
 
 
 def judged(policy: Any, motions: MotionLibrary, **how: Any) -> dict[str, Any]:
@@ -100,24 +107,13 @@ def judged(policy: Any, motions: MotionLibrary, **how: Any) -> dict[str, Any]:
     return out | {"by clip": {row["motion"]: [row[n] for n in names] for row in document["motions"]}}
 
 
-def recipe_of(algo: str) -> Any:
-    """A recipe; of the direct student, KungfuBot's without its teacher."""
-    from phuma.learning.recipes.recipe import CPU, EXPERTS, Recipe, recipe_named, register
-
-    if algo != DIRECT:
-        return recipe_named(algo)
-    whole = recipe_named("kungfubot")
-    stages = {"student": replace(whole.stages["student"], teacher=EXPERTS)}
-    return register(
-        Recipe(DIRECT, whole.about, stages, {CPU: {"student": whole.presets[CPU]["student"]}}, {EXPERTS: ("student",)})
-    )
-
-
 def settings(training: Training) -> Any:
     """The run's settings."""
     from phuma.learning.nets.config import ConvCfg
+    from phuma.learning.recipes.recipe import EXPERTS, recipe_named
 
-    cfg = recipe_of(training.algo).settings(seed=training.seed, begin=training.begin)
+    alone = {} if training.stage is None else {"stage": training.stage, "teacher": EXPERTS}
+    cfg = recipe_named(training.algo).settings(seed=training.seed, begin=training.begin, **alone)
     stages = {}
     for name, own in cfg.stages.items():
         network = own.network
@@ -128,8 +124,8 @@ def settings(training: Training) -> Any:
     return replace(cfg, stages=stages)
 
 
-def train(training: Training) -> dict[str, Any]:
-    """Train all stages and judge each."""
+def train(training: Training, most: float = math.inf) -> dict[str, Any] | None:
+    """Train all stages and judge each; None where that takes more than so many CPU seconds, and another run goes on."""
     import torch
 
     torch.set_num_threads(1)
@@ -144,13 +140,15 @@ def train(training: Training) -> dict[str, Any]:
     unseen, _ = library(generated(min(training.clips, 33), distillation.UNSEEN))
     cfg, teacher, stages = settings(training), None, {}
     for stage, own in cfg.stages.items():
+        runner, name = StageRunner(motions, cfg, stage, threads=1, teacher=teacher), f"{training.key} {stage}"
         began = time.process_time()
-        runner = StageRunner(motions, cfg, stage, threads=1, teacher=teacher)
-        while (done := progress(training, stage, runner.steps, time.process_time() - began)) < 1:
-            runner.iterate(done)
-        cpu = time.process_time() - began
+        cpu, whole = pieces.learn(runner, name, partial(progress, training, stage), most)
         runner.simulation.close()
+        if not whole:
+            return None
+        most -= time.process_time() - began
         policy = TorchPolicy(runner.net, info_of(motions.robot, cfg.algo, stage, own.environment))
+        pieces.export(policy, name)
         stages[stage] = {
             "steps": runner.steps, "cpu": round(cpu, 1), "seen": judged(policy, motions),
             "unseen": judged(policy, unseen),
@@ -159,6 +157,8 @@ def train(training: Training) -> dict[str, Any]:
         teacher = runner.net.eval().requires_grad_(False)
         del runner, policy
         gc.collect()  # its parts know each other, and it is large
+    for stage in stages:
+        pieces.forget(f"{training.key} {stage}")
     return {
         "key": training.key, "training": asdict(training), "clips": len(motions),
         "cpu_experts": round(cpu_experts, 1), "stages": stages,
@@ -180,29 +180,32 @@ def study(name: str, clips: int | None, scale: float, robot: str) -> list[Traini
         return {"teacher": round(scale * teacher * count), "student": round(scale * EACH_CLIP * count)}
 
     common: dict[str, Any] = {"clips": count, "robot": robot}
+    alone = {"student": steps()["student"]}
+    ways: dict[str, dict[str, Any]]
     if name == "stages":
-        ways: dict[str, dict[str, Any]] = {
+        ways = {
             "from experts": {"steps": steps()},
-            "student without a teacher": {"steps": steps(), "algo": DIRECT},
+            "student without a teacher": {"steps": alone, "stage": "student"},
             "by PPO": {"steps": steps(BY_TRIAL), "begin": "scratch"},
         }
-        return [
-            Training(name, label, seed, worlds=tuple(WORLDS), **common, **way)
-            for seed in (0, 1) for label, way in ways.items()
-        ]  # fmt: skip
-    if name == "robust":
-        change = {"randomize": True}
-        return [
-            Training(name, "randomized", seed, steps=steps(), environment=change, worlds=tuple(WORLDS), **common)
-            for seed in (0, 1)
-        ]
-    if name == "encoder":
-        return [
-            Training(name, f"{'convolutions' if conv else 'plain'}, {'with' if future else 'without'} the future", seed,
-                     algo="beyondmimic", minutes=scale * MINUTES, conv=conv, environment={"future": future}, **common)
-            for seed in (0, 1) for conv, future in ((False, True), (True, True), (False, False))
-        ]  # fmt: skip
-    raise SystemExit(f"no study {name!r}")
+    elif name == "robust":
+        disturbed = {"noise": 1.0, "pushes": True}
+        ways = {
+            "randomized": {"steps": steps(), "environment": {"randomize": True}},
+            "disturbed": {"steps": steps(), "environment": disturbed},
+            "disturbed, without a teacher": {"steps": alone, "environment": disturbed, "stage": "student"},
+        }
+    elif name == "encoder":
+        ways = {
+            f"{'convolutions' if conv else 'plain'}, {'with' if future else 'without'} the future": {
+                "algo": "beyondmimic", "minutes": scale * MINUTES, "conv": conv, "environment": {"future": future},
+            }
+            for conv, future in ((False, True), (True, True), (False, False))
+        }  # fmt: skip
+    else:
+        raise SystemExit(f"no study {name!r}; there are: stages, robust, encoder")
+    worlds = () if name == "encoder" else tuple(WORLDS)
+    return [Training(name, label, n, worlds=worlds, **common, **way) for n in (0, 1) for label, way in ways.items()]
 
 
 def results(name: str) -> Iterator[dict[str, Any]]:
@@ -210,7 +213,7 @@ def results(name: str) -> Iterator[dict[str, Any]]:
     return (row for row in read_rows(RESULTS) if row["training"]["study"] == name)
 
 
-def run(names: Sequence[str], workers: int, clips: int | None, scale: float, robot: str) -> None:
+def run(names: Sequence[str], workers: int, clips: int | None, scale: float, robot: str, most: float) -> None:
     for name in names:
         there = {row["key"] for row in results(name)}
         todo = [training for training in study(name, clips, scale, robot) if training.key not in there]
@@ -221,7 +224,10 @@ def run(names: Sequence[str], workers: int, clips: int | None, scale: float, rob
         print(f"{name}: {len(todo)} trainings of {len(wanted)} clips", flush=True)
         for _ in map_in_order(robot_expert, [(robot, clip) for clip in sorted(wanted)], workers):
             pass
-        for row in map_in_order(train, todo, workers):
+        for row in map_in_order(partial(train, most=most), todo, workers):
+            if row is None:
+                print("a training is not at its end: the same command goes on with it", flush=True)
+                continue
             add_row(RESULTS, row)
             said = {
                 stage: [round(own[what]["total"]["success_0.5"]) for what in ("seen", "unseen")] + [round(own["cpu"])]
@@ -296,8 +302,10 @@ def main() -> None:
     parser.add_argument("--clips", type=int)
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--robot", default="g1")
+    parser.add_argument("--pause", type=float, default=math.inf, metavar="MINUTES")
     args = parser.parse_args()
-    run([name for name in args.studies if name != "tables"], args.workers, args.clips, args.scale, args.robot)
+    names = [name for name in args.studies if name != "tables"]
+    run(names, args.workers, args.clips, args.scale, args.robot, 60 * args.pause)
     if "tables" in args.studies:
         table_of_stages()
         table_of_encoders()

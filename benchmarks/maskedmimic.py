@@ -1,12 +1,13 @@
 """MaskedMimic on a CPU: the tracker from experts, students by the pelvis alone, paths, and the paper's sizes.
 
-    python benchmarks/maskedmimic.py tracker|student|walker|sizes... [--clips N] [--steps N] [--seeds 2]
+    python benchmarks/maskedmimic.py tracker|student|walker|locked|sizes... [--clips N] [--steps N] [--seeds 2]
     python benchmarks/maskedmimic.py tables
 
 A result is a line of benchmarks/maskedmimic.jsonl as soon as it is there, and what is there is not done again. Experts
 are those of benchmarks/distillation.py. `tracker` and `student` learn 22 clips of eleven types and are judged at 5 ms,
 by 8 rollouts a clip from starts a fifth of the paper's ranges off, on these and on as many others of the same types, as
-they were retargeted. `walker` is a student of strolls, which then walks paths. Networks, and rollouts of paths, are
+they were retargeted. `walker` is a student of strolls, which then walks paths. `locked` is the tracker of an H1-2 whose
+wrists are locked, with the paper's 21 joints. Networks, and rollouts of paths, are
 kept in a folder (PHUMA_MASKEDMIMIC, by default below the system's folder for temporary files); `phuma render` films the
 latter.
 """
@@ -22,7 +23,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import distillation
 from distillation import FIRST, KINDS, UNSEEN, figures_of, generated, library, motion_of
+from kungfubot import use_robot
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.formats.rollout_file import save_rollout
 from phuma.learning.motions.library import MotionLibrary
@@ -34,10 +37,11 @@ from tables import markdown, save
 
 RESULTS = Path(__file__).with_suffix(".jsonl")
 RUNS = Path(os.environ.get("PHUMA_MASKEDMIMIC", Path(tempfile.gettempdir()) / "phuma-maskedmimic"))
-CLIPS = {"tracker": 22, "student": 22, "walker": 5}
-EACH_CLIP = {"tracker": 30_000, "student": 30_000, "walker": 50_000}
+LOCKED = "h1_2-lock-wrist"
+CLIPS = {"tracker": 22, "student": 22, "walker": 5, "locked": 11}
+EACH_CLIP = {"tracker": 30_000, "student": 30_000, "walker": 50_000, "locked": 20_000}
 """Environment steps that each clip adds"""
-STAGES = {"tracker": "teacher", "student": "student", "walker": "student"}
+STAGES = {"tracker": "teacher", "student": "student", "walker": "student", "locked": "teacher"}
 PATHS = {"circle": 20.0, "figure-eight": None}
 """s for which they are walked; the eight once, to its end"""
 SPEEDS = (0.5, 0.6, 0.75)
@@ -46,7 +50,7 @@ EPISODES = 8
 
 def clips_of(what: str, count: int) -> tuple[str, ...]:
     """The names of the clips that a policy learns from."""
-    return tuple(f"synth:stroll:{FIRST + n}" for n in range(count)) if what == "walker" else generated(count, FIRST)
+    return tuple(f"synth:stroll:{FIRST + n}" for n in range(count)) if what == "walker" else generated(count)
 
 
 def trained(what: str, clips: int, steps: int, seed: int, small: bool) -> tuple[Any, dict[str, float]]:
@@ -91,6 +95,7 @@ def train_and_judge(what: str, clips: int, steps: int, seed: int, small: bool) -
 
     policy, took = trained(what, clips, steps, seed, small)
     row: dict[str, Any] = {"clips": clips, "steps": steps, **took}
+    row["joints"] = policy.info.n_joints
     for name, motions in (("seen", library(generated(clips))[0]), ("unseen", retargeted(generated(clips, UNSEEN)))):
         rollouts = list(try_out(policy, motions, 0.005, episodes=EPISODES))
         row[name] = figures_of(judge_rollouts(rollouts, motions))
@@ -102,9 +107,9 @@ def train_and_judge(what: str, clips: int, steps: int, seed: int, small: bool) -
 
 def retargeted(names: tuple[str, ...]) -> MotionLibrary:
     """Motions that nobody performed."""
-    out = MotionLibrary(cached_robot("g1"))
+    out = MotionLibrary(cached_robot(distillation.ROBOT))
     for name in names:
-        file = RUNS / f"{name.replace(':', '_')}.npz"
+        file = RUNS / f"{distillation.ROBOT}-{name.replace(':', '_')}.npz"
         if not file.exists():
             file.parent.mkdir(parents=True, exist_ok=True)
             save_robot_motion(file, motion_of(name)[0])
@@ -172,6 +177,7 @@ def run(name: str, args: argparse.Namespace) -> None:
         if name == "sizes":
             row = sizes()
         else:
+            use_robot(LOCKED if name == "locked" else "g1")
             row = (train_and_walk if name == "walker" else train_and_judge)(name, clips, steps, seed, args.small)
         add_row(RESULTS, {"key": key, **row})
         print(key, {k: v["total"] if isinstance(v, dict) and "total" in v else v for k, v in row.items()}, flush=True)
@@ -187,9 +193,9 @@ def tables() -> None:
 
 def table_of_policies() -> None:
     lines = []
-    for name in ("tracker", "student"):
+    for name in ("tracker", "student", "locked"):
         for row in results(name):
-            cells = [row["key"].replace("/", ", ")]
+            cells = [row["key"].replace("/", ", ").replace("locked", "tracker, H1-2 with 21 joints")]
             for what in ("seen", "unseen"):
                 total, pelvis = row[what]["total"], row.get(f"{what}_pelvis", {})
                 cells += [f"{total[n]:.0f}" for n in ("success_0.5", "success_0.15")]
@@ -247,8 +253,8 @@ def table_of_sizes() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("studies", nargs="+", choices=("tracker", "student", "walker", "sizes", "tables"))
-    parser.add_argument("--clips", type=int, help="clips to learn from (default: 22, strolls 5)")
+    parser.add_argument("studies", nargs="+", choices=(*CLIPS, "sizes", "tables"))
+    parser.add_argument("--clips", type=int, help="clips to learn from (default: 22, strolls 5, locked 11)")
     parser.add_argument("--steps", type=int, help="environment steps of a training (default: by the number of clips)")
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--small", action="store_true", help="few updates, to try the script itself")

@@ -142,7 +142,7 @@ class Controller:
             return self.enter("hold")
         self.motors.aim(target, now)
         self.last = target
-        tilt = rot.up(self.policy.anchor(state)) @ rot.up(self.policy.wanted_anchor(self.policy.frame - 1))
+        tilt = rot.up(self.policy.anchor(state)) @ rot.up(self.policy.wanted("anchor", self.policy.frame - 1))
         if tilt < np.cos(LOST):
             self.motors.damp("the robot has fallen")
         return None

@@ -12,6 +12,9 @@ import numpy as np
 import onnxruntime
 import rotations as rot
 
+FELT = ("proprioception", "sensed", "history")
+"""Inputs whose joints are the robot's own, not the reference's"""
+
 
 class State(NamedTuple):
     """What a robot measures; joints in the policy's order."""
@@ -66,26 +69,29 @@ class Policy:
             out = rot.multiply(rot.multiply(out, fixed), rot.about(axis, state.q[joint]))
         return rot.multiply(out, last)
 
-    def wanted_anchor(self, frame: int) -> np.ndarray:
-        """Return (4,) wxyz, the rotation that the anchor should have, as the robot's IMU would say it."""
-        return rot.multiply(self.turned, self.motion["anchor_quat"][frame])
+    def wanted(self, body: str, frame: int) -> np.ndarray:
+        """Return (4,) wxyz, the rotation that `anchor` or `root` should have, as the robot's IMU would say it."""
+        return rot.multiply(self.turned, self.motion[f"{body}_quat"][frame])
 
     def parts(self, state: State) -> dict[str, np.ndarray]:
         """Return what is known on the way to the frame, by INPUT.PART of the policy's `observations`; parts that mean
         the same in all inputs have no INPUT."""
         now, coming = self.frame - 1, self.frame
         motion, anchor = self.motion, self.anchor(state)
+        felt = {"joint_pos": state.q - self.default_pose, "joint_vel": state.dq}
         return {
             "previous_action": self.action,
             "root_angvel": state.gyro,
-            "proprioception.joint_pos": state.q - self.default_pose,
-            "proprioception.joint_vel": state.dq,
+            "root_roll_pitch": rot.roll_pitch(state.quat),
+            **{f"{group}.{name}": value for group in FELT for name, value in felt.items()},
             "goal.joint_pos": motion["joint_pos"][coming],
             "goal.joint_vel": motion["joint_vel"][coming],
             "reference.joint_pos": motion["joint_pos"][coming],
             "reference.joint_vel": motion["joint_vel"][coming],
-            "anchor_rotation": rot.columns(rot.multiply(rot.inverse(anchor), self.wanted_anchor(coming))),
-            "anchor_off": rot.vector(rot.multiply(rot.inverse(self.wanted_anchor(now)), anchor)),
+            "anchor_rotation": rot.columns(rot.multiply(rot.inverse(anchor), self.wanted("anchor", coming))),
+            "anchor_off": rot.vector(rot.multiply(rot.inverse(self.wanted("anchor", now)), anchor)),
+            "root_rotation_error": rot.columns(rot.multiply(rot.inverse(state.quat), self.wanted("root", coming))),
+            "root_off": rot.vector(rot.multiply(rot.inverse(self.wanted("root", now)), state.quat)),
             "root_angvel_off": state.gyro - motion["root_angvel"][now],
             "joint_pos_off": state.q - motion["joint_pos"][now],
             "joint_vel_off": state.dq - motion["joint_vel"][now],

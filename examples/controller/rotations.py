@@ -44,6 +44,13 @@ def up(q):
     return np.array([2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)])
 
 
+def roll_pitch(q):
+    """Return roll and pitch of roll-pitch-yaw in rad."""
+    w, x, y, z = q
+    roll = np.arctan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    return np.array([roll, np.arcsin(np.clip(2 * (w * y - z * x), -1, 1))])
+
+
 def heading(q):
     """Return the rotation about the vertical that turns x to where q's x points, seen from above."""
     w, x, y, z = q

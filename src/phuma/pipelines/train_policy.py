@@ -180,7 +180,7 @@ def outside_teacher(path: Path, library: MotionLibrary, info: RunInfo, stage: st
     theirs, own = run.policy(fitting[-1]), info.policy(stage)
     if theirs.robot != library.robot.name:
         raise ConfigError(f"--teacher {path} is of robot {theirs.robot}; these clips are of {library.robot.name}")
-    for name in ("frames", "stride", "differences", "substeps", "control_rate", "stiffness", "action_scale"):
+    for name in ("frames", "stride", "history", "differences", "substeps", "control_rate", "stiffness", "action_scale"):
         if getattr(theirs, name) != getattr(own, name):
             raise ConfigError(
                 f"--teacher {path} has other {name} ({getattr(theirs, name)}) than the {stage} ({getattr(own, name)}); "

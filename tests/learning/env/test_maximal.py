@@ -68,6 +68,17 @@ def test_sizes_are_the_papers_and_follow_the_robot():
     assert maskedmimic.COMING.width(WHOLE) == 594
     other = whole_robot(load_robot("h1_2"))
     assert maskedmimic.OWN.width(other) == 1 + 3 * 28 + 12 * 29
+    papers = whole_robot(load_robot("h1_2", lock=["wrist*"]))
+    assert len(papers.key_bodies) == 25
+    assert maskedmimic.OWN.width(papers) == 1 + 3 * 24 + 12 * 25
+
+
+@pytest.mark.parametrize("name", ["g1-lock-wrist", "h1_2-lock-wrist"])
+def test_a_locked_robot_keeps_its_head_and_hands(name):
+    locked, free = whole_robot(load_robot(name)), whole_robot(load_robot(name.partition("-")[0]))
+    assert role_bodies(locked) == role_bodies(free)
+    assert set(role_bodies(locked).values()) < set(locked.key_bodies) < set(free.key_bodies)
+    assert len(constants_of(locked, np.zeros(1, dtype=np.float32)).roles) == 6
 
 
 def test_fixed_bodies_are_where_mujoco_has_them():

@@ -417,11 +417,14 @@ def test_other_motions_begin_anew(track, g1):
 
 PRESENT = replace(TASK, actor=(beyondmimic.DIFFERENCE,), critic=())
 REMEMBERING = replace(TASK, actor=(replace(beyondmimic.DIFFERENCE, history=3),), critic=())
+SELDOM = replace(TASK, actor=(replace(beyondmimic.DIFFERENCE, history=3, every=2),), critic=())
 
 
-def test_a_history_is_what_was_observed_in_the_last_steps(track):
+@pytest.mark.parametrize("remembering", [REMEMBERING, SELDOM])
+def test_a_history_is_what_was_observed_in_the_last_steps(track, remembering):
     """The oldest comes first; where an episode begins, its first observation stands for what came before it."""
-    env, plain = (track(frames=(10, 60, 163), cfg=EventsCfg(noise=1.0), task=task) for task in (REMEMBERING, PRESENT))
+    env, plain = (track(frames=(10, 60, 163), cfg=EventsCfg(noise=1.0), task=task) for task in (remembering, PRESENT))
+    every = remembering.actor[0].every
     plain.rng.bit_generator.state = env.rng.bit_generator.state
     env.use(env.references, env.draw, env.on_step)
     plain.use(plain.references, plain.draw, plain.on_step)
@@ -437,18 +440,18 @@ def test_a_history_is_what_was_observed_in_the_last_steps(track):
         for e in range(3):
             first = max(n for n in range(t + 1) if began[n][e])
             for k in range(3):
-                np.testing.assert_array_equal(history[e, k], seen[max(first, t - 2 + k)][e])
+                np.testing.assert_array_equal(history[e, k], seen[max(first, t - every * (2 - k))][e])
     assert began[4][2], "the last motion ends, and another episode begins"
 
 
 def test_a_history_goes_on_from_a_snapshot(track):
-    env = track(cfg=EventsCfg(noise=1.0), task=REMEMBERING)
+    env = track(cfg=EventsCfg(noise=1.0), task=SELDOM)
     env.observe()
     for t in range(3):
         env.step(any_actions(env, t))
     stored, state = env.snapshot(), env.rng.bit_generator.state
     expected = env.step(any_actions(env, 3)).observation
-    again = track(cfg=EventsCfg(noise=1.0), task=REMEMBERING)
+    again = track(cfg=EventsCfg(noise=1.0), task=SELDOM)
     again.restore(stored)
     again.rng.bit_generator.state = state
     same(again.step(any_actions(again, 3)).observation, expected)

@@ -123,6 +123,28 @@ def test_frames_of_which_nothing_is_told_do_not_count():
     assert (net.actor(given) - net.actor({**given, "sparse": later.flatten(1)})).abs().max() > 1e-4
 
 
+def masked_net(**environment):
+    """A masked policy whose last layer is not near zero, and what it observes of three environments."""
+    own = maskedmimic.RECIPE.presets[CPU]["student"]
+    task = maskedmimic.student_task(replace(own.environment, **environment))
+    robot = task.tracked(G1)
+    net = maskedmimic.student_network(task, robot, TransformerCfg(width=16, heads=2))
+    nn.init.normal_(net.actor.layers[-1].weight)
+    return net, {group.name: torch.randn(3, *group.shape(robot)) for group in task.actor}
+
+
+def test_a_masked_policy_acts_by_its_past_and_knows_when_that_was():
+    torch.manual_seed(0)
+    net, given = masked_net(history=4, history_stride=8)
+    assert given["past"].shape == (3, 4, 493)
+    action = net.actor(given)
+    present = given["past"].clone()
+    present[:, -1] += 1.0  # the own state says it
+    torch.testing.assert_close(net.actor({**given, "past": present}), action)
+    turned = given["past"][:, [1, 0, 2, 3]]
+    assert (net.actor({**given, "past": turned}) - action).abs().max() > 1e-5
+
+
 def test_the_divergence_is_that_of_normal_distributions():
     torch.manual_seed(0)
     a, b = (Latent(torch.randn(4, 3), torch.randn(4, 3)) for _ in range(2))

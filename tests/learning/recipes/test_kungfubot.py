@@ -124,6 +124,23 @@ def test_labels_are_what_the_teacher_does_by_its_past_in_the_states_that_the_stu
     assert set(kept) == {group.name for group in student.task.actor}, "what the teacher alone observes is not kept"
 
 
+def test_a_teacher_with_another_past_is_named_with_the_remedy(run, motions, tmp_path):
+    whole = few(history=5)
+    student = replace(whole, stages={"student": whole.stages["student"]}, teacher=str(run.root))
+    with pytest.raises(ConfigError, match=r"other history \(10\) than the student \(5\); give a teacher that"):
+        train_policy(motions, tmp_path / "student", student, Budget(STEPS))
+
+
+def test_noise_and_pushes_come_without_randomized_robots(motions):
+    """What the teacher observes stays exact, what the student senses does not, and all robots are as their model."""
+    cfg = few(noise=1.0, pushes=True, start=0.0)
+    runner = StageRunner(motions, cfg, "student", threads=1, teacher=StageRunner(motions, cfg, "teacher").net)
+    events = runner.env.cfg
+    assert (events.noise, events.pushes, events.facts, events.joint_bias) == (1.0, True, None, None)
+    assert runner.observation["true_difference"].abs().max() < 1e-3
+    assert runner.observation["root_difference"].std() > 0.03
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", [32, 96], ids=["in the teacher", "in the student"])
 @pytest.mark.parametrize("begin", [EXPERTS, SCRATCH])

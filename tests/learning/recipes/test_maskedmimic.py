@@ -17,7 +17,9 @@ import torch
 
 from phuma.cli.main import main
 from phuma.errors import ConfigError, PhumaError
+from phuma.learning.algorithms.by_torque import TorqueDistillation
 from phuma.learning.algorithms.config import DistillationCfg, VariationalCfg
+from phuma.learning.algorithms.distillation import Distillation
 from phuma.learning.algorithms.variational import divergence_weight
 from phuma.learning.deploy.onnx_policy import load_onnx
 from phuma.learning.deploy.policy import info_of
@@ -129,6 +131,16 @@ def test_a_students_labels_are_its_teachers_targets(library):
     assert np.abs(student._teacher_targets - env.references.base).max() > 0.05
 
 
+def test_a_student_on_a_cpu_learns_by_torques_and_a_teacher_does_not(library):
+    cfg = small(RECIPE.settings(CPU))
+    teacher = StageRunner(library, cfg, "teacher", threads=1)
+    student = StageRunner(library, cfg, "student", threads=1, teacher=teacher.net, teacher_base="certified")
+    assert [type(runner.algorithm) for runner in (teacher, student)] == [Distillation, TorqueDistillation]
+    limit = student.net.actor.torque_limit
+    torch.testing.assert_close(limit, torch.tensor(library.robot.torque_limit, dtype=torch.float32))
+    assert "actor.torque_limit" not in student.net.state_dict(), "the robot says it, not a checkpoint"
+
+
 def test_noise_of_a_latent_is_held_an_episode(library):
     cfg = small(RECIPE.settings(CPU, stage="student", teacher=EXPERTS), latent=(4, 8))
     own = cfg.stages["student"]
@@ -193,7 +205,7 @@ def test_teacher_and_student_are_stages_of_one_run_and_are_exported(library, tmp
         )
         assert deployed.info == policy.info
     assert main(["policy", "export", str(folder.root), "--stage", "tracker", "--out", str(path)]) == 2
-    assert "--stage tracker:" in (err := capsys.readouterr().err)
+    assert "--stage tracker" in (err := capsys.readouterr().err)
     assert err.endswith("has teacher, student\n")
 
 

@@ -100,6 +100,8 @@ class DistillationCfg(AlgorithmCfg):
     """Share of the averaged weights that a step leaves as it is."""
     norm: bool = False
     """Whether the length of the difference to a label is minimised, not its mean square."""
+    by_torque: bool = False
+    """Whether joints count by the torques that their actions make, where the recipe leaves that open."""
 
     def for_motions(self, motions: int) -> Self:
         """Many motions are visited for longer, and as many steps as one needs would learn them by heart."""

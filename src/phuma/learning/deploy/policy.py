@@ -20,7 +20,7 @@ from phuma.robots.robot import Robot
 from phuma.sim.feedforward import BASES
 from phuma.sim.model import CONTROL_RATE, PassiveJoints, passive_joints
 
-LATER = ("differences", "history", "frames", "stride", "near", "near_stride", "far", "condition")
+LATER = ("differences", "history", "history_stride", "frames", "stride", "near", "near_stride", "far", "condition")
 """Names of settings that a description of an earlier version does not have"""
 OBSERVED = ("substeps", "base", "future", *LATER)
 """Names of the environment's settings that a policy's description has, too"""
@@ -55,6 +55,8 @@ class PolicyInfo:
     """Whether the policy observes how far it is from the reference now"""
     history: int
     """Control steps of its past that the policy observes; 1 where it observes the present alone"""
+    history_stride: int
+    """Control steps between them, where its recipe leaves that open"""
     frames: int
     """Coming frames that the policy observes, where its recipe leaves that open"""
     stride: int

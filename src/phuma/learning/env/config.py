@@ -22,7 +22,10 @@ class EnvironmentCfg:
     differences: bool = False
     """Whether the policy observes how far it is from the reference now, where its recipe leaves that open."""
     history: int = 1
-    """Control steps of its past from which the policy estimates its velocity, where its recipe does; 1 for none."""
+    """Control steps of its past that the policy observes, the present one too, where its recipe leaves that open; 1 for
+    none."""
+    history_stride: int = 1
+    """Control steps between them, where its recipe leaves that open."""
     future: bool = True
     """Whether the policy observes the coming motion, where its recipe leaves that open."""
     frames: int = 15
@@ -48,13 +51,27 @@ class EnvironmentCfg:
     """Share of episodes that begin at the first frame of a motion; the others begin anywhere."""
     start: float = 0.0
     """Factor on the table's ranges of first states, where environments are not randomized."""
+    noise: float = 0.0
+    """Factor on the noise of what the policy senses, where environments are not randomized."""
+    pushes: bool = False
+    """Whether robots are pushed by the paper's table, where environments are not randomized."""
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
         if not 0 <= self.first <= 1:
             raise ConfigError(f"first is {self.first}; a share from 0 to 1 is needed")
-        for name in ("environments", "substeps", "history", "frames", "stride", "near", "near_stride", "far"):
+        for name in (
+            "environments",
+            "substeps",
+            "history",
+            "history_stride",
+            "frames",
+            "stride",
+            "near",
+            "near_stride",
+            "far",
+        ):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")
         if self.condition not in CONDITIONS:

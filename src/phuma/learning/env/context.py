@@ -55,7 +55,7 @@ class Constants:
     points: Points | None = None
     """Points by which a robot is tracked beside its bodies."""
     roles: Tensor = None
-    """(6,) indices of `conditions.ROLES` among the key bodies; none where those are not all bodies."""
+    """(6,) indices of `conditions.ROLES` among the key bodies; none where these are not all among them."""
 
 
 def constants_of(robot: Robot, example: Tensor, base: str = "") -> Constants:
@@ -65,7 +65,9 @@ def constants_of(robot: Robot, example: Tensor, base: str = "") -> Constants:
     def to(array: Array) -> Tensor:
         return like(example, np.ascontiguousarray(array))
 
-    roles = [name for name in role_bodies(robot).values() if robot.key_bodies == robot.body_names]
+    roles = [*role_bodies(robot).values()]
+    if not set(roles) <= set(robot.key_bodies):
+        roles = []
     middle, half = (robot.upper + robot.lower) / 2, SOFT_LIMIT * (robot.upper - robot.lower) / 2
     return Constants(
         anchor=robot.key_bodies.index(robot.anchor_body),

@@ -117,6 +117,8 @@ class ObservationGroup:
     history: int = 1
     """Control steps that are observed, the oldest first and the present one last; before there were so many in an
     episode, its first one stands for those that are missing"""
+    every: int = 1
+    """Control steps from one of them to the next"""
     noisy: bool = True
     """Whether sensors come between the robot and this group; what a critic or a teacher observes is exact."""
 
@@ -177,9 +179,11 @@ class Histories:
     """What environments observed in the last control steps, for groups that have a history."""
 
     def __init__(self, groups: Sequence[ObservationGroup]) -> None:
-        self.lengths = {group.name: group.history for group in groups if group.history > 1}
+        past = [group for group in groups if group.history > 1]
+        self.every = {group.name: group.every for group in past}
+        self.lengths = {group.name: (group.history - 1) * group.every + 1 for group in past}
         self.seen: dict[str, Tensor] = {}
-        """(E, history, width) what was observed last, by the names of groups"""
+        """(E, control steps, width) what was observed last, by the names of groups"""
         self._past: dict[str, Tensor] = {}
 
     def advance(self) -> None:
@@ -187,8 +191,8 @@ class Histories:
         self._past = {name: seen[:, 1:] for name, seen in self.seen.items()}
 
     def joined(self, observation: Observation, rows: Array, fresh: Array) -> Observation:
-        """Return an observation of environments `rows` at present, together with their past; where `fresh`, an episode
-        begins and there is none."""
+        """Return an observation of environments `rows` at present, together with all of their past; where `fresh`, an
+        episode begins and there is none."""
         out = dict(observation)
         for name, length in self.lengths.items():
             now = observation[name][:, None]
@@ -202,6 +206,10 @@ class Histories:
     def note(self, observation: Observation) -> None:
         """Note what all environments observe."""
         self.seen = {name: observation[name] for name in self.lengths}
+
+    def thinned(self, observation: Observation) -> Observation:
+        """Return an observation with as much of the past as is asked for."""
+        return observation | {name: observation[name][:, ::every] for name, every in self.every.items() if every > 1}
 
 
 def joined(parts: Sequence[Tensor]) -> Tensor:

@@ -100,7 +100,7 @@ class TrackingEnv:
         """Return what all environments observe now."""
         out = self._observe(np.arange(len(self.frame)), self.state)
         self._histories.note(out)
-        return out
+        return self._histories.thinned(out)
 
     def step(self, action: Tensor) -> Step:
         """Advance all environments by one control step with the actions (E, N)."""
@@ -132,7 +132,7 @@ class TrackingEnv:
         final = None
         if truncated.any():
             rows = np.flatnonzero(truncated)
-            final = self._observe(rows, self.state[rows])
+            final = self._histories.thinned(self._observe(rows, self.state[rows]))
         done = np.flatnonzero(failed | truncated)
         if len(done):
             self._begin(done)

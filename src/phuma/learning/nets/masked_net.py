@@ -1,4 +1,5 @@
-"""Masked policies: the robot's own state and what it is told of some bodies in some frames, from tokens to the action.
+"""Masked policies: the robot's own state, now and in its past, and what it is told of some bodies in some frames, from
+tokens to the action.
 
 A plain one acts by its own state and by what its token comes to. A variational one draws the rest, as MaskedMimic does:
 a *prior* says from what is told what the latent may be, a *posterior*, which knows the whole coming motion and serves
@@ -11,10 +12,11 @@ The policy that is judged takes the prior's mean.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -36,14 +38,23 @@ LARGEST_LOG = 5.0
 class MaskedNet(Net):
     """A policy that is told a part of the coming motion; frames of which nothing is told are not attended to."""
 
-    def __init__(
-        self, own: ObservationGroup, sparse: ObservationGroup, robot: Robot, cfg: TransformerCfg, outputs: int
-    ) -> None:
+    times: Tensor
+    torque_limit: Tensor
+    """(N,) N m, of the joints that it moves"""
+
+    def __init__(self, groups: Sequence[ObservationGroup], robot: Robot, cfg: TransformerCfg, outputs: int) -> None:
         super().__init__()
-        self.own, self.sparse, self.squashed = own.name, sparse.name, cfg.squashed
+        own, sparse, *past = groups
+        self.own, self.sparse, self.past = own.name, sparse.name, tuple(group.name for group in past)
+        self.squashed = cfg.squashed
+        limit = torch.from_numpy(robot.torque_limit.astype(np.float32))
+        self.register_buffer("torque_limit", limit, persistent=False)
         self.own_normalizer = Normalizer(own.width(robot), CLAMP, LEAST)
         self.frame_normalizer = Normalizer(sparse_width(), CLAMP, LEAST)
         self.own_token = mlp([own.width(robot), *cfg.embedding, cfg.width], activation=nn.ReLU)
+        for group in past:
+            self.register_buffer("times", torch.arange(1.0 - group.history, 0.0)[:, None] / (group.history - 1))
+            self.past_token = mlp([own.width(robot) + 1, *cfg.embedding, cfg.width], activation=nn.ReLU)
         self.frame_token = mlp([sparse_width(), *cfg.embedding, cfg.width], activation=nn.ReLU)
         self.encoder = Encoder(cfg.width, cfg.layers, cfg.heads, cfg.feedforward)
         self.layers = mlp([own.width(robot) + cfg.width, *cfg.hidden, outputs], activation=nn.ReLU)
@@ -63,13 +74,23 @@ class MaskedNet(Net):
         """Return (E, width): what the own token comes to."""
         own = self.own_token(self.own_normalizer(observation[self.own]))
         frames = observation[self.sparse].unflatten(-1, (-1, sparse_width()))
-        tokens = torch.cat([own[:, None], self.frame_token(self.frame_normalizer(frames))], 1)
+        past = self.remembered(observation)
+        tokens = torch.cat([own[:, None], *past, self.frame_token(self.frame_normalizer(frames))], 1)
         unseen = frames[..., :-1].unflatten(-1, (len(ROLES), PER_BODY))[..., -2:].amax((-1, -2)) == 0
-        return self.encoder(tokens, torch.cat([torch.zeros_like(unseen[:, :1]), unseen], 1))
+        attended = unseen.new_zeros(unseen.shape[0], tokens.shape[1] - unseen.shape[1])
+        return self.encoder(tokens, torch.cat([attended, unseen], 1))
+
+    def remembered(self, observation: Observation) -> list[Tensor]:
+        """Return (E, H - 1, width) the tokens of the own state in the past, where it is observed."""
+        out = []
+        for name in self.past:
+            before = self.own_normalizer(observation[name][:, :-1])  # the last is the present
+            out.append(self.past_token(torch.cat([before, self.times.expand(before.shape[0], -1, -1)], -1)))
+        return out
 
     @property
     def observed(self) -> tuple[str, ...]:
-        return self.own, self.sparse
+        return self.own, self.sparse, *self.past
 
     def see(self, observation: Observation) -> None:
         self.own_normalizer.update(observation[self.own])
@@ -92,11 +113,12 @@ class VariationalNet(MaskedNet):
     """A masked policy with a latent; `goal` are the groups by which its posterior sees the whole coming motion."""
 
     def __init__(
-        self, own: ObservationGroup, sparse: ObservationGroup, goal: tuple[ObservationGroup, ObservationGroup],
-        robot: Robot, cfg: TransformerCfg, outputs: int,
+        self, groups: Sequence[ObservationGroup], goal: tuple[ObservationGroup, ObservationGroup], robot: Robot,
+        cfg: TransformerCfg, outputs: int,
     ) -> None:  # fmt: skip
         size, *hidden = cfg.latent
-        super().__init__(own, sparse, robot, cfg, outputs)
+        super().__init__(groups, robot, cfg, outputs)
+        own = groups[0]
         self.latent_size = size
         heads = [mlp([cfg.width, *cfg.hidden, size], activation=nn.ReLU) for _ in range(2)]
         self.prior_mean, self.prior_log_var = heads

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from phuma.learning.nets.actor_critic import Actor, ActorCritic
 
 OWN = ObservationGroup("self", maximal.OWN, noisy=False)
+PAST = replace(OWN, name="past")
 COMING = ObservationGroup("coming", maximal.GOAL, noisy=False)
 DIFFERENCE = ObservationGroup(
     "difference", (obs.anchor_off, obs.root_angvel_off, obs.joint_pos_off, obs.joint_vel_off, obs.previous_action)
@@ -102,9 +103,10 @@ def distilled_task(cfg: EnvironmentCfg) -> Task:
 def student_task(cfg: EnvironmentCfg) -> Task:
     """Return the task of a policy that is told a part of the motion."""
     masking = masking_of(cfg.condition, cfg.near, cfg.near_stride, cfg.far)
+    past = (replace(PAST, history=cfg.history, every=cfg.history_stride),) if cfg.history > 1 else ()
     sparse = ObservationGroup("sparse", (maximal.sparse_term(len(masking.offsets)),), noisy=False)
     return Task(
-        actor=(OWN, sparse), terminations=FALLEN, strict=(terminations.pelvis_off,), base=cfg.base, whole=True,
+        actor=(OWN, sparse, *past), terminations=FALLEN, strict=(terminations.pelvis_off,), base=cfg.base, whole=True,
         gains=GAINS if cfg.base == MIDDLE else (), performed=True, masking=masking,
         reach=REACH,
     )  # fmt: skip
@@ -138,22 +140,22 @@ def student_network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
     from phuma.learning.nets.masked_net import MaskedNet, VariationalNet
 
     assert isinstance(cfg, TransformerCfg)
-    own, sparse = task.actor
     if not cfg.latent:
-        return Actor(MaskedNet(own, sparse, robot, cfg, robot.n_joints))
+        return Actor(MaskedNet(task.actor, robot, cfg, robot.n_joints))
     _, first, later, *_ = task.teacher
-    return Actor(VariationalNet(own, sparse, (first, later), robot, cfg, robot.n_joints))
+    return Actor(VariationalNet(task.actor, (first, later), robot, cfg, robot.n_joints))
 
 
 def distillation(net, cfg: AlgorithmCfg, observation, generator, teacher):
     """Return the imitation of a teacher, by a policy with a latent or without."""
+    from phuma.learning.algorithms.by_torque import TorqueDistillation
     from phuma.learning.algorithms.distillation import Distillation
     from phuma.learning.algorithms.variational import VariationalDistillation
 
     if isinstance(cfg, VariationalCfg):
         return VariationalDistillation(net, cfg, observation, generator, teacher)
     assert isinstance(cfg, DistillationCfg)
-    return Distillation(net, cfg, observation, generator, teacher)
+    return (TorqueDistillation if cfg.by_torque else Distillation)(net, cfg, observation, generator, teacher)
 
 
 def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):
@@ -212,7 +214,7 @@ RECIPE = Recipe(
                     far=75,
                 ),
                 TransformerCfg(),
-                DistillationCfg(updates=54, memory=100_000),
+                DistillationCfg(updates=54, memory=100_000, by_torque=True),
             ),
         },
         PAPER: {
@@ -233,7 +235,9 @@ RECIPE = Recipe(
                 ),
             ),
             STUDENT: StageCfg(
-                EnvironmentCfg(environments=8192, substeps=4, base=MIDDLE, condition="any"),
+                EnvironmentCfg(
+                    environments=8192, substeps=4, base=MIDDLE, condition="any", history=16, history_stride=8
+                ),
                 replace(
                     LARGE,
                     hidden=(1024, 1024, 512),

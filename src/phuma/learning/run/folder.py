@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from phuma.core.names import did_you_mean
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, ReadError
 from phuma.io.atomic import save_npz, write_atomic
@@ -132,6 +133,16 @@ class RunFolder:
         stages = tuple(self.info().cfg.stages)
         begun = [stage for stage in stages if self.checkpoint(stage).exists()]
         return begun[-1] if begun else stages[0]
+
+    def begun_stage(self, wanted: str | None) -> str:
+        """Return the stage whose policy is wanted, which has to have a checkpoint; with None the last one that has."""
+        if wanted is None:
+            return self.reached_stage()
+        begun = [stage for stage in self.info().cfg.stages if self.checkpoint(stage).exists()]
+        if wanted not in begun:
+            has = ", ".join(begun) or "no checkpoint of any stage"
+            raise ConfigError(f"--stage {wanted}{did_you_mean(wanted, begun)}: {self.root} has {has}")
+        return wanted
 
     def reached(self) -> tuple[int, float]:
         """Return the environment steps and seconds of all stages up to their last checkpoints."""

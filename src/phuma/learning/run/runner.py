@@ -88,7 +88,7 @@ class StageRunner:
         references, self.sampler = self._chosen()
         self.env = TrackingEnv(
             library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng,
-            training_events(randomization, self.cfg.environment.start, self.task.randomization, library.robot),
+            training_events(randomization, self.cfg.environment, self.task.randomization, library.robot),
             self.sampler.record,
         )  # fmt: skip
         self.observation = self._tensors(self.env.observe())
@@ -262,12 +262,12 @@ def make_simulation(
 
 
 def training_events(
-    randomization: Randomization | None, start: float, cfg: RandomizationCfg, robot: Robot
+    randomization: Randomization | None, own: EnvironmentCfg, cfg: RandomizationCfg, robot: Robot
 ) -> EventsCfg:
-    """Return the task's table of randomization in full where environments are randomized; where they are not, nothing
-    of it but first states off by `start` times the paper's ranges."""
+    """Return the task's table of randomization in full where environments are randomized; where they are not, the
+    noise, pushes and first states off the reference that the environment's settings ask for."""
     if randomization is None:
-        return EventsCfg(start=start)
+        return EventsCfg(noise=own.noise, pushes=own.pushes, start=own.start)
     return EventsCfg(
         noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias, delay=randomization.delay,
         torque=cfg.torque, facts=randomization.facts(robot), push_every=cfg.push_every, push_linear=cfg.push_linear,

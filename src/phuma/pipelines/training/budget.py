@@ -19,7 +19,7 @@ FEW = (3.0, 0.2)
 
 
 def budget_of(asked: TrainCfg, algo: str, stages: Mapping[str, StageCfg], clips: int, taught: bool) -> Budget:
-    """Return the budget of a run of these stages on so many clips, `taught` by experts or not."""
+    """Return the budget of a run of these stages on so many clips, `taught` by labels or not."""
     from phuma.pipelines.train_policy import Budget  # slow to import
 
     patience = recipe_named(algo).patience * (len(stages) - (FINETUNED in stages))

@@ -9,10 +9,11 @@ from typing import Any
 
 from phuma.errors import ConfigError
 from phuma.learning.recipes.recipe import CPU, DEPLOY, EXPERTS, FINETUNED, SCRATCH, RunCfg, StageCfg, recipe_named
+from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.training.options import ALGO, OBSERVATIONS, TrainCfg
 
 REMEMBERED = 10
-"""Control steps from which a policy that is distilled with randomization estimates its velocity"""
+"""Control steps from which a policy that is distilled with noise and pushes estimates its velocity"""
 
 
 def new_run(asked: TrainCfg) -> RunCfg:
@@ -33,7 +34,9 @@ def new_run(asked: TrainCfg) -> RunCfg:
     }
     if asked.no_future:
         given["future"] = False
-    if asked.randomize and asked.preset != DEPLOY and taught_by_experts(cfg.algo, cfg.stages):
+    if asked.disturb:
+        given |= {"noise": 1.0, "pushes": True}
+    if (asked.randomize or asked.disturb) and asked.preset != DEPLOY and taught_by_experts(cfg.algo, cfg.stages):
         given["history"] = REMEMBERED
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
 
@@ -51,16 +54,26 @@ def with_condition(cfg: RunCfg, condition: str) -> RunCfg:
 
 
 def own_stage(asked: TrainCfg) -> str | None:
-    """Return the stage that is asked for alone; by trial and error, a teacher is what the recipe calls a tracker."""
+    """Return the stage that is asked for alone: the student where its teacher is named; by trial and error, a teacher
+    is what the recipe calls a tracker."""
+    if asked.teacher is not None and asked.stage is None:
+        return "student"
     return "tracker" if asked.stage == "teacher" and asked.begin == SCRATCH else asked.stage
 
 
 def own_teacher(asked: TrainCfg) -> str | None:
     """Return what a student alone learns from: experts, or the folder of a run."""
-    if asked.teacher is None or asked.teacher == EXPERTS:
-        return asked.teacher
-    if asked.stage != "student":
-        raise ConfigError("--teacher goes with --stage student: all else has its own")
+    if asked.teacher is None:
+        return None
+    if own_stage(asked) != "student":
+        raise ConfigError(f"--teacher goes with --stage student: a {asked.stage} has its own")
+    if asked.teacher == EXPERTS:
+        return EXPERTS
+    if not RunFolder(asked.teacher).description.is_file():
+        raise ConfigError(
+            f"--teacher {asked.teacher}: no training run is there; give the folder of one that has a teacher, or "
+            f"{EXPERTS}"
+        )
     return str(Path(asked.teacher).resolve())
 
 

@@ -58,6 +58,8 @@ class TrainCfg:
     """Sizes of networks and settings of learning; None for CPU"""
     randomize: bool | None = None
     """Whether physics is randomized, with noise and pushes"""
+    disturb: bool | None = None
+    """Whether there are noise and pushes, with physics as it is"""
     no_future: bool | None = None
     """Whether the policy does not see the coming 1.9 s"""
     observations: str | None = None
@@ -78,6 +80,8 @@ def check_numbers(asked: TrainCfg) -> None:
         value = getattr(asked, name)
         if value is not None and not 0 < value < MOST:
             raise ConfigError(f"--{name} {value:g}; expected more than 0 and less than {MOST:g}")
+    if asked.disturb and asked.randomize:
+        raise ConfigError("--disturb and --randomize: give one of them; --randomize has noise and pushes, too")
     if asked.device.partition(":")[0] not in ("cpu", "cuda"):
         raise ConfigError(f"--device {asked.device!r}; expected cpu, cuda, or one of several like cuda:1")
     if asked.seed is not None and not 0 <= asked.seed < 2**32:

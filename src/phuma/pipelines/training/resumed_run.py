@@ -29,7 +29,7 @@ def resumed_data(folder: RunFolder, asked: TrainCfg) -> tuple[str | None, str]:
     own = {
         "where": where, "algo": cfg.algo, "randomize": environment.randomize, "no_future": not environment.future,
         "base": environment.base, "seed": cfg.seed, "split": split, "begin": begin, "observations": observations,
-        "condition": list(cfg.stages.values())[-1].environment.condition,
+        "condition": list(cfg.stages.values())[-1].environment.condition, "disturb": environment.pushes,
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(asked, name) not in (None, value)]
     other += ["stage"] * (asked.stage is not None and tuple(cfg.stages) != (own_stage(asked),))
@@ -47,7 +47,7 @@ def resumed_data(folder: RunFolder, asked: TrainCfg) -> tuple[str | None, str]:
 def of_preset(cfg: RunCfg, preset: str) -> bool:
     """Return whether a run has the settings of a preset but for what options change."""
     stages = recipe_named(cfg.algo).presets.get(preset, {})
-    changed = ("randomize", "future", "base", "differences", "history", "condition")
+    changed = ("randomize", "noise", "pushes", "future", "base", "differences", "history", "condition")
     for name, own in cfg.stages.items():
         if name not in stages:
             return False

@@ -77,7 +77,8 @@ def _train(asked: TrainCfg) -> int:
         library = only_performed(library)
     for line in [*described(library), *advice(dataset.description.config), *penalty_notes(library, algo, stages)]:
         print(line, flush=True)
-    budget = budget_of(asked, algo, stages, len(library), taught)
+    labelled = taught or all(own.algorithm.taught for own in stages.values())
+    budget = budget_of(asked, algo, stages, len(library), labelled)
     if asked.resume:
         steps, seconds = folder.reached()
         print(resume_line(steps, seconds, budget.used(steps, seconds) >= 1), flush=True)

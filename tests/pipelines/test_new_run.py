@@ -1,0 +1,37 @@
+"""The settings of a new run, as they are asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from phuma.errors import ConfigError
+from phuma.pipelines.training.new_run import new_run
+from phuma.pipelines.training.options import TrainCfg, check_numbers
+
+
+def asked(**options) -> TrainCfg:
+    return TrainCfg(Path("dataset"), Path("run"), algo="kungfubot", **options)
+
+
+def test_a_named_teacher_means_the_student_alone():
+    assert tuple(new_run(asked()).stages) == ("teacher", "student")
+    for stage in (None, "student"):
+        cfg = new_run(asked(teacher="experts", stage=stage))
+        assert (tuple(cfg.stages), cfg.teacher) == (("student",), "experts")
+    with pytest.raises(ConfigError, match="--teacher goes with --stage student: a teacher has its own"):
+        new_run(asked(teacher="experts", stage="teacher"))
+
+
+def test_a_teacher_that_is_not_there_is_told_before_anything_is_done(tmp_path):
+    with pytest.raises(ConfigError, match="nowhere: no training run is there; give the folder of one that has a te"):
+        new_run(asked(teacher=str(tmp_path / "nowhere")))
+
+
+def test_noise_and_pushes_are_asked_for_by_themselves_or_with_all_of_the_table():
+    for own in new_run(asked(disturb=True)).stages.values():
+        environment = own.environment
+        assert (environment.noise, environment.pushes, environment.randomize) == (1.0, True, False)
+    with pytest.raises(ConfigError, match="--disturb and --randomize: give one of them"):
+        check_numbers(asked(disturb=True, randomize=True))

@@ -189,6 +189,24 @@ def test_wrong_use_is_told_before_the_film_is_looked_at(tmp_path, capsys, no_net
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("a.fbx", b"Kaydara FBX Binary  \0", "is an animation (FBX), which is not read; convert it to BVH"),
+        ("a.csv", b"0,0,0,0,0,0,0,1,0\n" * 9, "is a robot's motion (CSV), not a person's; run: phuma import"),
+        ("a.bvh", b"HIERARCHY\nROOT Hips\n", "is a recording (bvh), not a film; run: phuma retarget"),
+        ("a.txt", b"hello", "is no film of a known kind"),
+        ("a.mp3", b"ID3", "is a sound"),
+    ],
+)
+def test_what_is_no_film_is_told_as_what_it_is_with_the_next_command(tmp_path, capsys, no_network, name, content, says):
+    (tmp_path / name).write_bytes(content)
+    code, _, why = called(capsys, tmp_path / name, "--out", tmp_path / "o")
+    assert code == 1
+    assert says in why
+    assert not (tmp_path / "o").exists()
+
+
 @pytest.mark.skipif(not can_draw(), reason="no EGL or OSMesa on this machine")
 def test_it_goes_on_to_a_performance_and_to_a_policy_that_never_saw_the_film(tmp_path, capsys):
     pytest.importorskip("onnxruntime")

@@ -105,6 +105,14 @@ def test_progress_is_told_frame_by_frame_with_the_number_there_will_be(own_cache
     assert told == [(i, 6) for i in range(1, 7)]
 
 
+def test_what_is_wrong_with_a_long_film_is_told_once_long_before_its_end(own_cache, tmp_path):
+    path, done, said = tmp_path / "empty.mp4", [], []
+    run("-f", "lavfi", "-i", "testsrc2=s=64x64:r=5:d=20", "-c:v", "libx264", "-preset", "ultrafast", path)
+    landmarks_of(path, progress=lambda count, of: done.append(count), say=lambda text: said.append((len(done), text)))
+    assert (20, "so far, 0:00 to 0:04: nobody is seen") in said
+    assert [text for _, text in said if "nobody" in text] == ["so far, 0:00 to 0:04: nobody is seen"]
+
+
 def test_times_of_findings_count_from_the_films_beginning(own_cache):
     assert landmarks_of(PAIR, start=0.3).findings[0].start == pytest.approx(0.3)
 

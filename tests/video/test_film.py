@@ -126,7 +126,7 @@ BAD = {
     "still.jpg": (["-i", WALK, "-frames:v", "1"], "is a still picture, not a film"),
     "sound.wav": (["-f", "lavfi", "-i", "sine=d=1"], "is a sound recording, not a film"),
     "sound.mp4": (["-f", "lavfi", "-i", "sine=d=1"], "holds sound and no pictures"),
-    "slides.mp4": (["-i", WALK, "-vf", "fps=1"], "1 pictures a second, as a slide show"),
+    "slides.mp4": (["-i", WALK, "-vf", "fps=1"], "pictures at 1 Hz, as a slide show"),
     "tiny.mp4": (["-i", WALK, "-vf", "scale=32:32"], "pictures of 32 x 32 pixels"),
 }
 

@@ -1,6 +1,7 @@
 """Each term of the lifting's objective: its derivatives are those of its cost."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -121,3 +122,16 @@ def test_every_step_of_a_solution_lowers_the_cost():
         costs.append(problem.evaluate(here).cost)
     assert all(b <= a for a, b in pairwise(costs))
     assert costs[-1] < 0.7 * costs[0]
+
+
+def test_noise_of_the_depth_does_not_make_a_body_flat():
+    here, scale = state(), 1.25
+    body = posed(here)
+    noise = np.random.default_rng(5).normal(scale=0.08, size=(400, FRAMES, len(SEEN)))
+    along = (body.points[:, : len(SEEN)] * PICTURE.sight[:, None]).sum(axis=-1)
+    slopes = []
+    for off in noise:
+        seen = replace(PICTURE, depth=along / scale + off)
+        rows = seen.rows(body, here.shared._replace(scale=scale), slice(0, FRAMES))[1]
+        slopes.append(float((rows.by_shared[..., SCALE] * rows.value).sum()))
+    assert abs(np.mean(slopes)) < 4 * np.std(slopes) / np.sqrt(len(slopes))

@@ -109,7 +109,7 @@ def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
     further = further_of(args, robot)
     with Bar() as bar:
         video = run_video(
-            args.film, robot, cfg, curate_cfg, robot_cfg.method, read_cfg.start, read_cfg.end, bar,
+            args.film, robot, cfg, curate_cfg, robot_cfg.method, read_cfg.start, read_cfg.end, bar, bar.say,
             lifting=lambda film: bar.lifting(film, args.film),
         )  # fmt: skip
     for line in report(video, robot_cfg.method):
@@ -145,6 +145,12 @@ class Bar:
             self._bar = progress_bar("frame", total, 0, "following")
         self._bar.update(done - self._bar.n)
         self._last = time.monotonic()
+
+    def say(self, text: str) -> None:
+        """Print a line between the states of the bar."""
+        if self._bar is not None:
+            self._bar.clear()
+        print(harmless(text), file=sys.stderr, flush=True)
 
     def lifting(self, film: FilmMotions, path: Path) -> None:
         """Say how the film was looked at; what follows shows no bar."""

@@ -34,7 +34,7 @@ from phuma.pipelines.training.table import Table
 from phuma.pipelines.video import Video, part_of
 from phuma.pipelines.video_page import Layer
 from phuma.robots import Robot
-from phuma.runtime.progress import progress_bar
+from phuma.runtime.progress import with_progress
 from phuma.runtime.stopping import stopping
 from phuma.sim.feedforward import CERTIFIED
 from phuma.viewer import style
@@ -84,12 +84,10 @@ def follow(
 
 def performances(names: Sequence[str], video: Video, gains: bool) -> list[Performed]:
     """Return how an expert performs each motion of the robot."""
-    bar, done = progress_bar("clip", len(names), 0, "performing"), []
-    for name, motion in zip(names, video.motions):
+    done = []
+    for name, motion in with_progress(list(zip(names, video.motions)), "clip", title="performing"):
         found = certify(motion, video.robot, gains=gains, threads=os.cpu_count() or 1, name=name)
         done.append(Performed(name, motion, found))
-        bar.update(1)
-    bar.close()
     return done
 
 

@@ -6,16 +6,22 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from shlex import quote
 
 from phuma.core.clip import Clip
 from phuma.core.human_motion import HumanMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import CurateCfg, Curation, curate_parts
+from phuma.errors import ReadError
+from phuma.formats.other_files import what_is
+from phuma.io.probe import Probe
 from phuma.pipelines.retarget import check_method, retarget
 from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import Robot, load_robot
+from phuma.sources.registry import READERS
 from phuma.video.checks import clock
 from phuma.video.estimate import Progress
+from phuma.video.film import is_film
 from phuma.video.motions import FilmCfg, FilmMotions, motions_of_film
 
 
@@ -76,15 +82,28 @@ def run_video(
 ) -> Video:
     """Return the clips of the person in a film, with verdicts, and a robot's motion for each that is kept.
 
-    `progress` is told of frames, `say` of a download, and `lifting` of the motions before they are put on the robot.
+    `progress` is told of frames, `say` of a download and of what is wrong with a long film, and `lifting` of the
+    motions before they are put on the robot.
     """
     method = check_method(method)
     own = robot if isinstance(robot, Robot) else load_robot(robot)
+    refuse_others(Path(path), own)
     film = motions_of_film(path, cfg, start, end, progress, say)
     lifting(film)
     curations = [part for lifted in film.lifted for part in curate_parts(lifted.motion, curate_cfg)]
     kept = [clip for curation in curations for clip in curation.clips if clip.verdict.kept]
     return Video(film, curations, own, [retarget(clip, own, method) for clip in kept])
+
+
+def refuse_others(path: Path, robot: Robot) -> None:
+    """Raise an error where a file is no film but something else that is known: what it is, and the next command."""
+    if not path.is_file() or is_film((probe := Probe(path)).head):
+        return
+    if other := what_is(probe):
+        raise ReadError(path, f"is {other}")
+    if reader := next((r for r in READERS if probe.kind != "empty" and r.recognises(probe)), None):
+        next_command = f"phuma retarget {quote(str(path))} --robot {robot.name} --out motions"
+        raise ReadError(path, f"is a recording ({reader.FORMAT}), not a film; run: {next_command}")
 
 
 def part_of(name: str, start: float) -> str:

@@ -27,6 +27,8 @@ from phuma.video.weights import DETECTOR, fetched, landmarker_weights
 MOST_SECONDS = 3600.0
 """Of a film that is read at once: an hour takes two of a processor, and its landmarks 200 MB"""
 ENDED_EARLY = 0.5  # seconds that a film may lack at its end without a word
+FIRST_LOOK = 4.0
+"""Seconds of a film after which what is wrong with it so far is told, and again whenever it is twice as much"""
 
 Progress = Callable[[int, int | None], object]
 """Told how many frames are done, and of how many, if the film says how long it is"""
@@ -74,7 +76,7 @@ def landmarks_of(
 
     The largest person is followed, or number `person` from the left, from `start` to `end` seconds. The result is kept
     in the user's cache by the film's hash, so that a second call takes no time. `say` is told of a download before it
-    begins.
+    begins, and of what is wrong with a long film while it is looked at.
     """
     if person is not None and person < 1:
         raise ConfigError(f"person {person}; people are counted from 1, from the left")
@@ -87,7 +89,7 @@ def landmarks_of(
     if known is None:
         detector, landmarker = Detector(fetched(DETECTOR, say)), Landmarker(fetched(weights, say))
         tracker = Tracker(detector, landmarker, float(film.fps), person)
-        landmarks, pictures = followed(film, tracker, start, end, progress)
+        landmarks, pictures = followed(film, tracker, start, end, progress, say)
         landmark_cache.store(key, landmarks, pictures)
     else:
         landmarks, pictures = known
@@ -99,10 +101,17 @@ def landmarks_of(
 
 
 def followed(
-    film: Film, tracker: Tracker, start: float, end: float | None, progress: Progress | None = None
+    film: Film,
+    tracker: Tracker,
+    start: float,
+    end: float | None,
+    progress: Progress | None = None,
+    say: Callable[[str], object] | None = None,
 ) -> tuple[Landmarks, Pictures]:
-    """Return the landmarks of the person whom a tracker follows, and what else the pictures tell."""
+    """Return the landmarks of the person whom a tracker follows, and what else the pictures tell; each kind of fault is
+    said once as soon as it is seen, where most of the film is still to come."""
     watch, table = PictureWatch(float(film.fps)), _Table(film)
+    look, known = round(FIRST_LOOK * film.fps), set[str]()
     until = end if end is not None else film.seconds
     total = None if until is None else round((until - start) * film.fps)
     for count, picture in enumerate(frames(film, start, end), 1):
@@ -115,6 +124,12 @@ def followed(
         table.add(sight)
         if progress is not None:
             progress(count, total)
+        if say is not None and count == look and (total is None or 2 * count < total):
+            look *= 2
+            for finding in checked_film(table.landmarks(), watch.pictures(), start)[0]:
+                if finding.kind not in known:
+                    known.add(finding.kind)
+                    say(f"so far, {finding.text}")
     return table.landmarks(), watch.pictures()
 
 

@@ -158,7 +158,7 @@ def described(path: Path, container: str, told: str) -> Film:
         raise ReadError(path, f"has pictures of {size[0]} x {size[1]} pixels; expected {SIDES[0]} to {SIDES[1]} a side")
     if rate < SLOWEST:
         raise ReadError(
-            path, f"has {float(rate):.3g} pictures a second, as a slide show; motion needs at least {SLOWEST}"
+            path, f"has pictures at {float(rate):.3g} Hz, as a slide show; motion needs at least {SLOWEST} Hz"
         )
     if rate > 1000:
         raise ReadError(path, f"has {float(rate):.4g} pictures a second; at most 1000 are plausible")

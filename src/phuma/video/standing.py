@@ -27,9 +27,10 @@ ROUNDS = 3
 BAND = 0.025  # m about the ground within which a sole counts as low, as in curation
 CUTOFFS = 4.0, 6.0  # Hz, for the pelvis' path and for rotations, with which soles are judged by height
 FEET = [INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("ankle", "foot")]
-REST, STAYS, HOVER = 0.8, 0.03, 0.12
-"""A sole that stays within so many m for so many s stands, though it be so many m higher than others: at this stage
-a foot is higher where gravity is wrong, and would never be found to stand"""
+REST, STAYS, HOVER = 0.8, (0.09, 0.03, 0.03), 0.12
+"""A sole that stays for so many s within so many m, away from the camera, across and up, stands, though it be so many m
+higher than others: at this stage a foot is higher where gravity is wrong, and would never be found to stand, and what
+is known of its depth trembles"""
 SHORTEST = 3
 """Frames below which nothing is known to stand"""
 
@@ -100,12 +101,14 @@ def _standing(motion: HumanMotion) -> tuple[Array, float]:
 
 
 def resting(soles: Array, frames: int) -> NDArray[np.bool_]:
-    """Return (T, R) whether points (T, R, 3) are within STAYS of their mean for so many frames on end."""
+    """Return (T, R) whether points (T, R, 3) are within STAYS of their mean for so many frames on
+    end, as an ellipsoid."""
     out = np.zeros(soles.shape[:2], dtype=bool)
     if not 2 <= frames <= len(soles):
         return out
     windows = np.lib.stride_tricks.sliding_window_view(soles, frames, axis=0)
-    away = np.linalg.norm(windows - windows.mean(axis=-1, keepdims=True), axis=2).max(axis=-1)
+    shares = (windows - windows.mean(axis=-1, keepdims=True)) / np.array(STAYS)[:, None]
+    away = np.linalg.norm(shares, axis=2).max(axis=-1)
     for k in range(frames):
-        out[k : k + len(away)] |= away < STAYS
+        out[k : k + len(away)] |= away < 1
     return out

@@ -25,13 +25,14 @@ PIXELS, PIXELS_TIME = 0.008, 0.1
 alike"""
 DEPTH, DEPTH_TIME = 0.08, 0.2
 """Noise of the network's depth in m, and the time over which it is alike"""
-LONGEST, LOUD = 10.0, 0.008
-"""Half of the noise of networks stays for good, so that more frames help little: times are so many times as long where
-residuals are as large as this, as a share of the person's height, and less by their square"""
+LOUD, PIXELS_LONGEST, DEPTH_LONGEST = 0.008, 5.0, 2.0
+"""Half of the noise of networks stays for good, so that more frames help little: where residuals are as large as this
+share of the person's height, noise is alike for so many s, in the picture and in depth, and less by their square"""
 STILL, STILL_TIME = 0.03, 0.1
 """Speed in m/s of a sole that stands"""
-HEIGHT = 0.010
-"""Height in m of a sole that stands over the ground"""
+HEIGHT, HEIGHT_TIME = 0.010, 0.5
+"""Height in m of a sole that stands over the ground, and the time over which it is alike: feet of recorded people who
+stand slope by 4 degrees, each in its own way and for good"""
 BALANCE, BALANCE_TIME = 0.05, 0.3
 """Distance in m of the centre of pressure from the middle of what stands, beside half the distance of what stands"""
 LEAST_FORCE = 0.3
@@ -105,19 +106,22 @@ class Picture:
     noise: Array
     """(T,) noise of `rays`"""
     fps: float
-    longer: float = 1.0
-    """By how much the noise is alike for longer than that of a network that errs little"""
+    loud: float = 0.0
+    """Residuals of a first fit over LOUD, squared, 1 at most"""
 
     def weighed(self, points: Array) -> Picture:
         """Return this with the noise that residuals of points (T, P, 3) show: the median of the landmarks' means."""
         at = points[..., :2] / np.maximum(points[..., 2:], 0.2)
         away = np.linalg.norm(at - self.rays, axis=-1) * PIXELS / self.noise[:, None]
         loud = float(np.median((away * self.trust).sum(axis=0) / self.trust.sum(axis=0)))
-        longer = LONGEST * (loud / LOUD) ** 2
-        return replace(self, longer=min(longer, LONGEST)) if longer > 1 else self
+        return replace(self, loud=min((loud / LOUD) ** 2, 1.0))
 
     def rows(self, posed: Posed, shared: Shared, frames: slice) -> list[Rows]:
-        """Return residuals (X / Z - u) / noise, and e . (p_n - mean_k p_k) - scale (d_n - mean_k d_k)."""
+        """Return residuals (X / Z - u) / noise, and e . (p_n - mean_k p_k) / scale - (d_n - mean_k d_k).
+
+        The noise is the network's, so it is the body that is scaled: a scale of the noisy depth would make the noise
+        smaller by making all depth smaller.
+        """
         return [self._image(posed, frames), self._depth(posed, shared, frames)]
 
     def _image(self, posed: Posed, frames: slice) -> Rows:
@@ -125,7 +129,8 @@ class Picture:
         p, jac, modes = posed.points[:, :n], posed.by_frame[:, :n], posed.by_length[:, :n]
         z = np.maximum(p[..., 2], 0.2)[..., None]
         at = p[..., :2] / z
-        factor = self.trust[frames] / self.noise[frames, None] * np.sqrt(_share(self.fps, self.longer * PIXELS_TIME))
+        alike = max(PIXELS_TIME, self.loud * PIXELS_LONGEST)
+        factor = self.trust[frames] / self.noise[frames, None] * np.sqrt(_share(self.fps, alike))
         value = ((at - self.rays[frames]) * factor[..., None]).reshape(len(p), -1)
         weight, cost = robust(value, 2)
         factor = (factor[..., None] * weight.reshape(len(p), n, 2) / z)[..., None]
@@ -143,12 +148,12 @@ class Picture:
         )
         seen = self.depth[frames, :, None]
         along, jac, modes, seen = (v - mean @ v for v in (along, jac, modes, seen))
-        factor = trust / DEPTH * np.sqrt(_share(self.fps, self.longer * DEPTH_TIME))
-        value = (along - shared.scale * seen)[..., 0] * factor
+        factor = trust / DEPTH * np.sqrt(_share(self.fps, max(DEPTH_TIME, self.loud * DEPTH_LONGEST)))
+        value = (along / shared.scale - seen)[..., 0] * factor
         weight, cost = robust(value, 1)
-        factor = (factor * weight)[..., None]
+        factor = (factor * weight)[..., None] / shared.scale
         by_shared = _shared(modes * factor)
-        by_shared[..., SCALE] = -(seen * factor)[..., 0]
+        by_shared[..., SCALE] = -(along * factor)[..., 0] / shared.scale
         return Rows(jac * factor, by_shared, value * weight, cost)
 
 
@@ -183,7 +188,7 @@ def heights(posed: Posed, shared: Shared, stands: Array, basis: Array, fps: floa
     """Return residuals up . p - ground of sole points that stand, stands (T, Q), and of others where they are below."""
     soles = slice(posed.points.shape[1] - stands.shape[1], None)
     above = posed.points[:, soles] @ shared.up - shared.ground
-    factor = np.where(stands > 0, stands, 0.5 * (above < 0)) / HEIGHT * np.sqrt(_share(fps, STILL_TIME))
+    factor = np.where(stands > 0, stands, 0.5 * (above < 0)) / HEIGHT * np.sqrt(_share(fps, HEIGHT_TIME))
     value = above * factor
     weight, cost = robust(value, 1)
     factor = (factor * weight)[..., None]

@@ -1,6 +1,6 @@
 """Play the newcomer: clone the project, and run every command of README and tutorial in order, with an empty home.
 
-    python website/newcomer.py [--keep DIR]
+    python website/newcomer.py [--keep DIR] [--without-tests]
 
 What is committed is cloned into a new folder. The environment has a PATH, a HOME that is empty, and how pip reaches its
 index (PIP_...) where that is set. Commands are those of the pages' `sh` blocks, as they stand there; those that serve a
@@ -23,7 +23,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "docs/tutorial.md")
-FIRST = "make demo"
+FIRST, TESTS = "make demo", "make test"
 FENCE = re.compile(r"^```sh\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 SERVED = r"""
 served() {
@@ -77,13 +77,13 @@ def megabytes(*folders: Path) -> float:
     return float(done.stdout.splitlines()[-1].split()[0])
 
 
-def play(folder: Path) -> None:
-    """Clone into `folder` and run everything; raises SystemExit where a command fails."""
+def play(folder: Path, left_out: str | None = None) -> None:
+    """Clone into `folder` and run everything but one command; raises SystemExit where a command fails."""
     home, clone = folder / "home", folder / "phuma"
     home.mkdir()
     began = time.monotonic()
     subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", ROOT, clone], check=True)
-    commands = [line for page in PAGES for line in lines_of(clone / page)]
+    commands = [line for page in PAGES for line in lines_of(clone / page) if line != left_out]
     first = commands.index(FIRST) + 1
     for part in (commands[:first], commands):
         program = script(part if part is not commands else ["source .venv/bin/activate", *commands[first:]])
@@ -104,13 +104,15 @@ def play(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="a new folder to work in, which stays")
+    parser.add_argument("--without-tests", action="store_true", help=f"leave out `{TESTS}`, half of the time")
     args = parser.parse_args()
+    left_out = TESTS if args.without_tests else None
     if args.keep:
         args.keep.mkdir(parents=True)
-        play(args.keep.resolve())
+        play(args.keep.resolve(), left_out)
     else:
         with tempfile.TemporaryDirectory() as name:
-            play(Path(name))
+            play(Path(name), left_out)
     sys.stdout.flush()
 
 

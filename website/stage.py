@@ -14,10 +14,15 @@ import re
 import shutil
 from pathlib import Path
 
+from latex2mathml.converter import convert
+
 import reference
 
 ROOT = Path(__file__).parents[1]
 
+FENCE = re.compile(r"(^ *```.*?^ *```$)", re.DOTALL | re.MULTILINE)
+SPAN = re.compile(r"(`[^`\n]+`)")
+MATH = re.compile(r"\$(\$?)([^$]+)\$\1")
 LINK = re.compile(r"(\]\()([^()\s]+)(\))")
 MOVED = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 CODE = {".py": "python", ".toml": "toml", ".json": "json", ".csv": "text", "": "text"}
@@ -48,9 +53,21 @@ def turned(page: Path, out: Path, named: set[Path]) -> str:
         named.add(file)
         return f"{link[1]}{os.path.relpath(out / place(file), (out / place(page)).parent)}{mark}{anchor}{link[3]}"
 
-    fence = re.compile(r"(^ *```.*?^ *```$)", re.DOTALL | re.MULTILINE)
-    parts = fence.split(page.read_text(encoding="utf-8"))
-    return "".join(part if k % 2 else LINK.sub(turn, part) for k, part in enumerate(parts))
+    parts = FENCE.split(page.read_text(encoding="utf-8"))
+    return "".join(part if k % 2 else formulas(LINK.sub(turn, part)) for k, part in enumerate(parts))
+
+
+def formulas(text: str) -> str:
+    """The text with its formulas as MathML, which browsers draw by themselves; in code bars of tables stay bars."""
+    parts = SPAN.split(text)
+    return "".join(part.replace(r"\|", "|") if k % 2 else MATH.sub(drawn, part) for k, part in enumerate(parts))
+
+
+def drawn(formula: re.Match[str]) -> str:
+    text = convert(formula[2], display="block" if formula[1] else "inline")
+    if "\\" in text:
+        raise SystemExit(f"a formula that latex2mathml does not know: {formula[0]}")
+    return text
 
 
 def write(path: Path, text: str) -> None:

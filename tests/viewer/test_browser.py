@@ -358,7 +358,10 @@ def test_a_shared_page_plays_without_a_server(page, root, tmp_path):
     page.set_viewport_size({"width": 500, "height": 400})
     page.goto(path.as_uri())
     page.wait_for_selector("canvas")
+    assert "non-skating" not in page.inner_text("#about"), "on a phone facts would cover the robot"
+    page.click("#about summary >> nth=0")
     assert "non-skating" in page.inner_text("#about")
+    page.click("#about summary >> nth=0")
     keeps_changing(page, "canvas >> nth=0")
 
 
@@ -451,6 +454,9 @@ def test_robots_methods_and_presets_of_a_recording_stand_side_by_side_by_a_click
         wait_for(lambda: chosen() == sets["Methods"][1:], pause=0.1)
         page.locator("#sets button", has_text="Presets").click()
         wait_for(lambda: chosen() == sets["Presets"], pause=0.1)
+        first, second, *_ = page.locator("#commands code").all_inner_texts()
+        assert first.endswith("squat_0000.npz --robot g1 --preset paper --out by_paper")
+        assert "by_paper/squat_0000.npz" in second
         page.goto("about:blank")
 
 
@@ -493,7 +499,14 @@ def test_a_checker_of_accessibility_finds_nothing(page, workbench):
         pytest.skip(f"no {AXE}; `npm install axe-core`, or set PHUMA_AXE")
     opened(page, workbench)
     page.evaluate(AXE.read_text())
-    for prepare in ("1", "document.querySelector('#help').click()"):
-        page.evaluate(prepare)
+    rejected = "document.querySelector('#verdict input[value=rejected]').click()"
+    for prepare in ("1", rejected, "document.querySelector('#help').click()", "phone"):
+        if prepare == "phone":
+            page.set_viewport_size({"width": 390, "height": 844})
+        else:
+            page.evaluate(prepare)
+        if prepare == rejected:
+            page.locator("#rows [data-clip]:has(.why)").first.click()
+            page.wait_for_selector("#reasons li")
         found = page.evaluate("axe.run(document, { iframes: false, resultTypes: ['violations'] })")
         assert [(fault["id"], [node["target"] for node in fault["nodes"]]) for fault in found["violations"]] == []

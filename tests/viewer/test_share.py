@@ -9,6 +9,7 @@ import pytest
 
 pytest.importorskip("viser")
 
+from phuma.core.skeleton import REGIONS
 from phuma.errors import ConfigError, StorageError
 from phuma.viewer import style
 from phuma.viewer.share import about, page_of, share
@@ -134,6 +135,10 @@ def test_a_page_plays_all_frames_at_the_clips_own_rate(file, calls):
     assert set(seen) == set(range(FRAMES))
     for frame, position in seen.items():
         np.testing.assert_allclose(position, root[frame], atol=1e-5)
+    placed = {
+        m["name"].rsplit("/")[-1] for due, m in recording["messages"] if due and m["type"] == "SetPositionMessage"
+    }
+    assert placed <= {"world", "body0", "spine1", "left_hip", "right_hip", *REGIONS}, "links are turned, not moved"
 
 
 def test_names_from_files_are_text_and_the_page_is_made_of_the_same_elements(file, hostile):

@@ -1,5 +1,6 @@
 """What viser's scene holds is where the motion is, in its colours, and nothing else. A server without a browser."""
 
+import re
 import shutil
 from dataclasses import replace
 from xml.etree import ElementTree
@@ -96,21 +97,35 @@ def node(server):
 
 
 def named(server, name):
-    """A node by its name below /world/1, where `1` stands for the clip that is shown."""
+    """A node by its name below /world/1, where `1` stands for the clip that is shown; bodies and bones without
+    those that they hang from: `robot0/body7`, `robot0/human/bones/neck`."""
     there = [n for n in range(1, 20) if server.scene.get_handle_by_name(f"/world/{n}") is not None]
     assert len(there) <= 1, "a clip was left behind"
-    return server.scene.get_handle_by_name(name.replace("/world/1/", f"/world/{there[0]}/") if there else name)
+    name = name.replace("/world/1/", f"/world/{there[0]}/") if there else name
+    if (part := re.fullmatch(r"(.*/(?:robot\d+|bones)/)(body\d+(?:/\w+)?|(?<=bones/)\w+)", name)) is None:
+        return server.scene.get_handle_by_name(name)
+    nodes = server.scene._handle_from_node_name
+    return next((nodes[n] for n in nodes if n.startswith(part[1]) and n.endswith(f"/{part[2]}")), None)
 
 
-def ends(node, figure):
+def placed(server, handle):
+    """Position and rotation of a node in the motion's own frame, through all nodes of its figure that it hangs from."""
+    parts, position, wxyz = handle.name.split("/"), np.zeros(3), rot.IDENTITY
+    for k in range(5, len(parts) + 1):
+        if (node := server.scene.get_handle_by_name("/".join(parts[:k]))) is not None:
+            position = position + rot.rotate(wxyz, np.asarray(node.position, float))
+            wxyz = rot.multiply(wxyz, np.asarray(node.wxyz, float))
+    return position, wxyz
+
+
+def ends(server, figure):
     """(22, 3) joints of a skeleton in the motion's own frame, by the ends of its bones."""
-    figure_bones = [node(f"{figure}/bones/{name}") for name in JOINTS[1:]]
-    top = [rot.rotate(np.asarray(b.wxyz), np.array([0.0, 0.0, 1.0])) for b in figure_bones]
+    bones = [named(server, f"{figure}/bones/{name}") for name in JOINTS[1:]]
+    poses = [placed(server, bone) for bone in bones]
     # A bone's mesh is a cylinder as long as the bone; its first vertices are the cylinder's.
-    half = [-float(np.asarray(b.vertices)[:22, 2].min()) for b in figure_bones]
-    out = [np.asarray(b.position) + h * t for b, h, t in zip(figure_bones, half, top)]
-    spine = JOINTS.index("spine1") - 1
-    return np.array([np.asarray(figure_bones[spine].position) - half[spine] * top[spine], *out])
+    length = [float(np.asarray(bone.vertices)[:22, 2].max()) for bone in bones]
+    out = [place + rot.rotate(turn, np.array([0.0, 0.0, far])) for (place, turn), far in zip(poses, length)]
+    return np.array([poses[JOINTS.index("spine1") - 1][0], *out])
 
 
 def names_there(server):
@@ -167,9 +182,10 @@ def test_a_robots_bodies_are_where_mujoco_has_them(stage, server, node, name):
         data.qpos[:] = np.concatenate([motion.root_pos[frame], motion.root_quat[frame], motion.joint_pos[frame]])
         mujoco.mj_kinematics(model, data)
         for b in drawn:
-            handle, body = node(f"/world/1/robot0/body{b}"), data.body(robot.body_names[b])
-            np.testing.assert_allclose(handle.position, body.xpos, atol=1e-6)
-            assert abs(np.dot(handle.wxyz, body.xquat)) == pytest.approx(1, abs=1e-9)
+            body = data.body(robot.body_names[b])
+            position, wxyz = placed(server, node(f"/world/1/robot0/body{b}"))
+            np.testing.assert_allclose(position, body.xpos, atol=1e-6)
+            assert abs(np.dot(wxyz, body.xquat)) == pytest.approx(1, abs=1e-9)
 
 
 def test_a_live_robot_is_where_its_simulation_has_it_and_then_where_it_was_recorded(stage, server, node):
@@ -222,33 +238,33 @@ def test_a_robots_meshes_are_its_shapes(stage, server):
         np.testing.assert_allclose(np.sort(drawn.ravel()), np.sort(wanted.ravel()), atol=1e-6)
 
 
-def test_the_person_is_where_its_joints_and_soles_are(stage, node):
+def test_the_person_is_where_its_joints_and_soles_are(stage, server, node):
     human = person()
     stage.load(a_show([], human))
     for frame in (0, 7, FRAMES - 1, 2):
         stage.pose(frame)
-        np.testing.assert_allclose(ends(node, "/world/1/human"), human.pose.position[frame], atol=1e-5)
+        np.testing.assert_allclose(ends(server, "/world/1/human"), human.pose.position[frame], atol=1e-5)
         soles = human.sole_positions()[frame].reshape(4, -1, 3).mean(axis=1)
         shown = [node(f"/world/1/human/{region}").position for region in REGIONS]
         np.testing.assert_allclose(shown, soles, atol=1e-6)
 
 
-def test_the_human_inside_a_robot_moves_with_it(stage, node):
+def test_the_human_inside_a_robot_moves_with_it(stage, server):
     who = performer()
     stage.load(a_show([who], person()))
     for frame in (0, 6, FRAMES - 1):
         stage.pose(frame)
         joints = who.motion.human_joints[frame]
-        np.testing.assert_allclose(ends(node, "/world/1/robot0/human"), joints, atol=1e-5)
+        np.testing.assert_allclose(ends(server, "/world/1/robot0/human"), joints, atol=1e-5)
 
 
-def test_the_human_inside_is_in_step_when_it_is_seen_again(stage, node):
+def test_the_human_inside_is_in_step_when_it_is_seen_again(stage, server):
     who = performer()
     stage.load(a_show([who], person()))
     stage.set_layout("side")
     stage.pose(8)
     stage.set_layout("overlay")
-    np.testing.assert_allclose(ends(node, "/world/1/robot0/human"), who.motion.human_joints[8], atol=1e-5)
+    np.testing.assert_allclose(ends(server, "/world/1/robot0/human"), who.motion.human_joints[8], atol=1e-5)
 
 
 def test_overlaid_all_are_in_their_own_place_and_side_by_side_they_stand_in_a_row(stage, node):

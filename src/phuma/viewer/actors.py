@@ -13,7 +13,7 @@ from phuma.core.foot_contacts import in_contact
 from phuma.core.human_motion import HumanMotion
 from phuma.core.performed_motion import PerformedMotion
 from phuma.core.rotations import Array
-from phuma.core.skeleton import JOINTS, REGIONS
+from phuma.core.skeleton import JOINTS, PARENTS, REGIONS
 from phuma.core.trajectory import Trajectory, split_qpos
 from phuma.errors import ConfigError
 from phuma.robots.kinematics import body_poses
@@ -77,20 +77,27 @@ class Person:
 
 
 class _Skeleton:
-    """Draw bones with their joints, a node for each. (Batched meshes are fewer nodes, but browsers draw them late.)"""
+    """Draw bones with their joints, a node for each, below that of the bone it begins at the end of. (Batched meshes
+    are fewer nodes, but browsers draw them late.)"""
 
     def __init__(self, scene: Any, name: str, joints: Array) -> None:
-        self._figure = figure = figure_of(joints)
+        figure = figure_of(joints)
+        parents = np.array([PARENTS[joint] - 1 for joint in BONES])
+        self._position, self._rotation = within_parents(joints[:, parents + 1], figure.rotation, parents)
         self._root = scene.add_frame(f"{name}/bones", show_axes=False)
         self._bones = []
+        nodes = nested(f"{name}/bones", [JOINTS[joint] for joint in BONES], parents)
         for bone, colour in enumerate(bone_colours()):
-            vertices, faces = bone_mesh(bone, float(figure.length[bone]))
-            node = f"{name}/bones/{JOINTS[BONES[bone]]}"
-            self._bones.append(scene.add_mesh_simple(node, vertices, faces, color=style.rgb(colour), opacity=PERSON))
+            length = float(figure.length[bone])
+            vertices, faces = bone_mesh(bone, length)
+            vertices = vertices + [0.0, 0.0, length / 2]
+            self._bones.append(
+                scene.add_mesh_simple(nodes[bone], vertices, faces, color=style.rgb(colour), opacity=PERSON)
+            )
 
     def pose(self, frame: int) -> None:
-        for node, middle, rotation in zip(self._bones, self._figure.middle[frame], self._figure.rotation[frame]):
-            node.position, node.wxyz = middle, rotation
+        for node, position, rotation in zip(self._bones, self._position[frame], self._rotation[frame]):
+            node.position, node.wxyz = position, rotation
 
     @property
     def visible(self) -> bool:
@@ -112,17 +119,16 @@ class RobotActor:
         self._feet = [int(robot.sole_body[0]), int(robot.sole_body[2])]
         self._ghost, self._ended = performer.ghost, len(motion) if performer.ended is None else performer.ended
         self._contact = in_contact(motion.contact)
-        self._position, rotation = body_poses(robot, motion)
-        self._rotation = rot.from_matrix(rotation)
+        self._position, self._rotation = self._poses(motion)
         self._root = scene.add_frame(name, show_axes=False)
         shapes = robot_shapes(robot)
-        self._bodies: dict[int, _Body] = {}
-        for b, body in enumerate(robot.body_names):
-            if shapes.get(body) or b in robot.sole_body:
-                joints = np.flatnonzero(robot.joint_body == b)
-                self._bodies[b] = _Body(scene, f"{name}/body{b}", shapes.get(body, ()), colour, joints)
+        nodes = nested(name, [f"body{b}" for b in range(robot.n_bodies)], robot.parents)
+        self._bodies = [
+            _Body(scene, nodes[b], shapes.get(body, ()), colour, np.flatnonzero(robot.joint_body == b))
+            for b, body in enumerate(robot.body_names)
+        ]
         self._soles = [
-            _sole(scene, f"{name}/body{b}/sole{r}", robot.sole_corners[r // 2], toe=r % 2 == 1)
+            _sole(scene, f"{nodes[b]}/sole{r}", robot.sole_corners[r // 2], toe=r % 2 == 1)
             for r, b in enumerate(robot.sole_body)
         ]
         self._skeleton = None
@@ -144,7 +150,7 @@ class RobotActor:
         inside = overlaid and human and self._skeleton is not None
         if self._skeleton is not None:
             self._skeleton.visible = inside
-        for body in self._bodies.values():
+        for body in self._bodies:
             body.set_opacity(GHOSTLY if overlaid and self._ghost else SEE_THROUGH if inside else None)
 
     def place(self, shift: Array, visible: bool) -> None:
@@ -154,7 +160,7 @@ class RobotActor:
         violations, contacts = (shows and not self._ghost for shows in (shown.violations, shown.contacts))
         over, ended = self._over[frame] & violations, frame >= self._ended and violations
         far = {b for b, is_far in zip(self._feet, self._far[frame] & violations) if is_far}
-        for b, body in self._bodies.items():
+        for b, body in enumerate(self._bodies):
             wrong = style.REJECTED if ended or over[body.joints].any() else style.FAR if b in far else None
             body.pose(self._position[frame, b], self._rotation[frame, b], wrong)
         for r, sole in enumerate(self._soles):
@@ -167,12 +173,15 @@ class RobotActor:
     def pose_at(self, qpos: Array, red: bool) -> None:
         """Pose the robot in a state (7 + N,) that is none of its motion's, without marks."""
         state = Trajectory(self._robot.name, self._robot.joint_names, self._motion.fps, *split_qpos(qpos[None]))
-        position, rotation = body_poses(self._robot, state)
-        quat = rot.from_matrix(rotation)
-        for b, body in self._bodies.items():
-            body.pose(position[0, b], quat[0, b], style.REJECTED if red else None)
+        position, rotation = self._poses(state)
+        for b, body in enumerate(self._bodies):
+            body.pose(position[0, b], rotation[0, b], style.REJECTED if red else None)
         for sole in self._soles:
             _assign(sole, visible=False)
+
+    def _poses(self, motion: Trajectory) -> tuple[Array, Array]:
+        position, rotation = body_poses(self._robot, motion)
+        return within_parents(position, rot.from_matrix(rotation), self._robot.parents)
 
 
 class _Body:
@@ -201,6 +210,27 @@ class _Body:
     def set_opacity(self, opacity: float | None) -> None:
         for mesh in self._meshes:
             _assign(mesh, opacity=opacity)
+
+
+def nested(root: str, names: Sequence[str], parents: Array) -> list[str]:
+    """Return the full names of nodes, each below its parent's, which comes before it, or below `root` (-1)."""
+    out: list[str] = []
+    for name, parent in zip(names, parents):
+        out.append(f"{out[parent] if parent >= 0 else root}/{name}")
+    return out
+
+
+def within_parents(position: Array, rotation: Array, parents: Array) -> tuple[Array, Array]:
+    """Return the poses (T, B, 3) and (T, B, 4) of bodies within their parents; -1 is the world.
+
+    A link's place in its parent does not change, so only its rotation is sent: viser sends no value that stays.
+    """
+    below = np.flatnonzero(np.asarray(parents) >= 0)
+    above = np.asarray(parents)[below]
+    place, turn = position.copy(), rotation.copy()
+    place[:, below] = rot.rotate_back(rotation[:, above], position[:, below] - position[:, above])
+    turn[:, below] = rot.multiply(rot.conjugate(rotation[:, above]), rotation[:, below])
+    return place, turn
 
 
 def _sole(scene: Any, name: str, corners: Array, toe: bool) -> Any:

@@ -27,6 +27,8 @@ STYLE = f"""
 #about .dot {{ display: inline-block; width: 9px; height: 9px; border-radius: 50%; margin-right: 6px; }}
 #about footer {{ margin-top: 8px; opacity: 0.6; }}
 """
+SCRIPT = "if (innerWidth < 700) document.querySelector('#about details').open = false;"
+"""On a phone the facts would cover the robot: a tap opens them"""
 
 
 def share(path: Path, show: Show, layout: str = "side", progress: Callable[[], object] = lambda: None) -> None:
@@ -51,7 +53,7 @@ def page_of(show: Show, layout: str = "side", progress: Callable[[], object] = l
     finally:
         server.stop()
     end = page.rindex("</body>")
-    return page[:end] + h("style", Html(STYLE)) + about(show) + page[end:]
+    return page[:end] + h("style", Html(STYLE)) + about(show) + h("script", Html(SCRIPT)) + page[end:]
 
 
 def about(show: Show) -> Html:

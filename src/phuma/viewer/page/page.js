@@ -778,6 +778,7 @@ function showCommands() {
   const file = shellWord(path);
   const seen = chosenOptions();
   const lines = [
+    ...presetCommands(file),
     ...seen.flatMap((options, i) => [
       `phuma render ${file}${options}${view.state?.shown.human ? " --human" : ""} --out film${i || ""}.mp4`,
       ...(options.includes("--certified") ? [] : [`phuma share ${file}${options} --out page${i || ""}.html`]),
@@ -785,6 +786,16 @@ function showCommands() {
     ...(about.path ? [`phuma view ${shellWord(about.path)}${about.review ? ` --review ${shellWord(about.review)}` : ""}`] : []),
   ];
   $("commands").replaceChildren(...lines.map(commandLine));
+}
+
+/** The commands that make what other presets make of a recording: the motion, and a film of it beside this one. */
+function presetCommands(file) {
+  const ids = view.clip.choices.filter(({ chosen, id }) => chosen && id.includes("@")).map(({ id }) => id.split(/[:@]/));
+  return ids.flatMap(([robot, , preset]) => {
+    const name = shellWord(`by_${preset}/${view.clip.path.split("/").pop().replace(/\.[^.]*$/, "")}.npz`);
+    const on = ` --robot ${shellWord(about.folders?.[robot] ?? robot)}`;
+    return [`phuma retarget ${file}${on} --preset ${preset} --out by_${preset}`, `phuma render ${file} ${name}${on} --out presets.mp4`];
+  });
 }
 
 /** The options that put on the stage what is there: one line where the robots and methods are all pairs, else several. */
@@ -800,7 +811,7 @@ function chosenOptions() {
   const methods = [...new Set(made.map(([, how]) => how))];
   if (made.length && robots.length * methods.length === made.length) lines.push(options(robots, methods));
   else lines.push(...made.map(([robot, how]) => options([robot], [how])));
-  return lines.length ? lines : [""];
+  return lines.length || ids.length < view.clip.choices.filter(({ chosen }) => chosen).length ? lines : [""];
 }
 
 // ---------------------------------------------------------------- judging by hand

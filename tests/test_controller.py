@@ -25,8 +25,8 @@ from phuma.learning.deploy.reference_file import save_reference
 from phuma.learning.deploy.torch_policy import TorchPolicy
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.motions.library import library_of
-from phuma.learning.nets.config import MLPCfg
-from phuma.learning.recipes.beyondmimic import student_network, student_task
+from phuma.learning.nets.config import LatentCfg, MLPCfg
+from phuma.learning.recipes.recipe import recipe_named
 from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import judge_policy, judge_rollouts, load_policy
 from phuma.robots import load_robot
@@ -106,19 +106,22 @@ def test_it_succeeds_as_an_evaluation_does(folder, squat, tmp_path, model, words
 
 
 @pytest.mark.parametrize(
-    "cfg",
+    ("algo", "stage", "cfg"),
     [
-        EnvironmentCfg(),
-        EnvironmentCfg(base="default", future=False),
-        EnvironmentCfg(differences=True, history=4),
+        ("beyondmimic", "distilled", EnvironmentCfg()),
+        ("beyondmimic", "distilled", EnvironmentCfg(base="default", future=False)),
+        ("beyondmimic", "distilled", EnvironmentCfg(differences=True, history=4)),
+        ("kungfubot", "student", EnvironmentCfg(differences=True, history=10)),
     ],
-    ids=["goal", "default pose, no future", "differences with a past"],
+    ids=["goal", "default pose, no future", "differences with a past", "kungfubot"],
 )
-def test_it_feeds_a_policy_as_the_simulation_does(code, tmp_path, cfg):
+def test_it_feeds_a_policy_as_the_simulation_does(code, tmp_path, algo, stage, cfg):
     g1 = load_robot("g1")
     own = library(g1, down=dip(g1, 0.6))
-    net = student_network(student_task(cfg), g1, MLPCfg(hidden=(8, 8), encoder=(4, 8)))
-    info = info_of(g1, "beyondmimic", "distilled", cfg)
+    recipe = recipe_named(algo)
+    sizes = LatentCfg(hidden=(8, 8), encoder=(4, 8)) if algo == "kungfubot" else MLPCfg(hidden=(8, 8), encoder=(4, 8))
+    net = recipe.stages[stage].network(recipe.task(stage, cfg), g1, sizes)
+    info = info_of(g1, algo, stage, cfg)
     export_policy(TorchPolicy(net, info), tmp_path / "policy.onnx")
     save_reference(tmp_path / "motion.npz", own, 0, info)
     policy = code.policy.Policy(tmp_path / "policy.onnx", tmp_path / "motion.npz")

@@ -181,6 +181,16 @@ def test_the_site_has_all_that_its_pages_link_to_and_every_public_name(tmp_path,
     assert not [name for name in phuma.__all__ if name[0] != "_" and f"`phuma.{name}`" not in api]
 
 
+def test_formulas_are_drawn_without_a_script_and_code_stays_as_it_is(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "website")
+    formulas = import_module("stage").formulas
+    assert "<msub><mi>c</mi><mi>r</mi></msub>" in formulas("the ratio $c_r$ of a region")
+    assert 'display="block"' in formulas("$$x$$")
+    assert formulas(r"`$HOME` and `a\|b` in a table") == "`$HOME` and `a|b` in a table"
+    with pytest.raises(SystemExit, match="nonsense"):
+        formulas(r"$\nonsense{x}$")
+
+
 def test_nothing_on_the_site_may_come_from_elsewhere(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "website")
     finish = import_module("finish")

@@ -121,7 +121,10 @@ def __getattr__(name: str) -> Any:
 
                 raise missing_extra(e, f"phuma.{name}") from None
             return value
-    raise AttributeError(f"module 'phuma' has no attribute {name!r}; it has {', '.join(__all__)}")
+    from phuma.core.names import did_you_mean
+
+    near = did_you_mean(name, __all__)
+    raise AttributeError(f"module 'phuma' has no attribute {name!r}{near}; it has {', '.join(__all__)}")
 
 
 def __dir__() -> list[str]:

@@ -41,6 +41,16 @@ def test_an_unknown_command_lists_the_known_ones(capsys):
     assert "unknown command 'currate', did you mean 'curate'?; there are: demo, curate" in err
 
 
+@pytest.mark.parametrize(("command", "said"), [("build", "goes on where"), ("train", "--resume"), ("render", "anew")])
+def test_ctrl_c_says_how_to_go_on(capsys, monkeypatch, command, said):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"phuma.cli.{command}.main", interrupted)
+    assert main([command]) == 130
+    assert said in capsys.readouterr().err
+
+
 def test_synth_writes_what_curate_reads_with_the_truth_beside(capsys, tmp_path):
     code, _, _ = run(capsys, "synth", "--type", "walk,kick", "--count", 2, "--seconds", 3, "--out", tmp_path / "s")
     assert code == 0

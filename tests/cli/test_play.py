@@ -152,7 +152,7 @@ def test_a_rollouts_file_is_filmed_in_step_with_its_reference(capsys, tmp_path):
     save_robot_motion(reference, motion := dip(load_robot("g1"), 0.6))
     save_rollout(rollout, *try_out(load_policy(POLICY_FILE), library(load_robot("g1"), dip=motion)))
     code, said, _ = run(capsys, "render", reference, rollout, "--out", out, *SMALL)
-    assert (code, said) == (0, f"g1, g1 by policy in {out}\n")
+    assert (code, said) == (0, f"dip.npz on g1, rollout.npz on g1 by policy in {out}\n")
     assert len(load_rollout(rollout)) > len(motion) == len(iio.imread(out))
     code, said, _ = run(capsys, "inspect", rollout)
     assert code == 0

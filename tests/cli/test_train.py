@@ -306,7 +306,7 @@ def test_sigterm_ends_with_a_checkpoint(capsys, dataset, tmp_path):
     )
     assert code == 130
     assert "stopping after this iteration" in err
-    assert err.endswith("stopped\n")
+    assert "Stopped; run the same command with --resume" in err.splitlines()[-1]
     iterations, steps = RunFolder(out).load(STAGE)["counts"]
     assert steps == iterations * STEPS
     assert f"phuma evaluate {out}" in said

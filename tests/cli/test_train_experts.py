@@ -301,8 +301,23 @@ def test_a_teacher_and_its_student_are_trained_judged_and_handed_on(capsys, monk
     assert "--from: the run in" in said
     assert run(capsys, *words, "--resume", "--from", "experts")[0] == 0
     assert run(capsys, "policy", "export", tmp_path / "run", "--out", tmp_path / "student.onnx")[0] == 0
-    code, out, _ = run(
-        capsys, "evaluate", tmp_path / "student.onnx", dataset, "--split", "all", "--where", WHERE, "--json"
-    )
-    assert code == 0
-    assert json.loads(out)["total"]["motions"] >= 1
+    judged = ("--split", "all", "--where", WHERE, "--json")
+    found = {}
+    for name, words in {
+        "file": ("student.onnx",),
+        "file of the stage": ("student.onnx", "--stage", "student"),
+        "student": ("run", "--stage", "student"),
+        "teacher": ("run", "--stage", "teacher"),
+    }.items():
+        code, out, _ = run(capsys, "evaluate", tmp_path / words[0], dataset, *words[1:], *judged)
+        assert code == 0, name
+        found[name] = json.loads(out)["total"]["up_to_failure"]["mpjpe_global_mm"]
+    assert found["file"] == found["file of the stage"] == pytest.approx(found["student"], rel=1e-3)
+    assert abs(found["teacher"] - found["student"]) > 1e-3
+    for words, told in {
+        ("run", "--stage", "studnt"): "did you mean 'student'?",
+        ("student.onnx", "--stage", "teacher"): "holds the stage student alone; give the run's folder",
+    }.items():
+        code, _, said = run(capsys, "evaluate", tmp_path / words[0], dataset, *words[1:])
+        assert code == 2, words
+        assert told in said

@@ -79,6 +79,26 @@ def test_a_file_of_unknown_content_is_described_as_before(tmp_path: Path) -> Non
         read_all(tmp_path / "a.txt")
 
 
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.fbx", b"\0" * 99, r"an animation \(FBX\)"),
+        ("a.mp4", b"not found", "a film"),
+        ("a.pt", b"\x01x", "a file of"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_told_by_its_name(tmp_path: Path, name, data, said) -> None:
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ReadError, match=rf"is called {said}.*, but does not begin as such files do"):
+        read_all(tmp_path / name)
+
+
+def test_control_characters_are_in_no_text(tmp_path: Path) -> None:
+    (tmp_path / "a.data").write_bytes(b"\x01\x02 some bytes")
+    with pytest.raises(ReadError, match="is a binary file"):
+        read_all(tmp_path / "a.data")
+
+
 def test_arrays_of_robots_are_named(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", joint_pos=np.zeros((3, 29)), body_pos_w=np.zeros((3, 5, 3)))
     with pytest.raises(ReadError, match=r"is a robot's motion \(npz\).*phuma import"):

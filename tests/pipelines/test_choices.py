@@ -53,6 +53,11 @@ def test_a_clip_with_a_performance_has_one_more_choice_which_is_not_made_unasked
     assert titles(opened(root, UNTRIED)) == {}
 
 
+def test_the_robots_that_nobody_named_are_there_to_compare_with_by_the_default_method(root):
+    others = [choice.id for choice in opened(root, UNTRIED).choices if not choice.id.startswith("g1:")]
+    assert others == [f"h1_2:{DEFAULT_METHOD}"]
+
+
 @pytest.mark.parametrize("chosen", [["g1:certified"], ["g1:stored", "g1:certified"], ["g1:certified", "g1:stored"]])
 def test_a_performance_is_shown_with_its_reference_as_a_ghost(root, chosen):
     found = opened(root, CERTIFIED, chosen)

@@ -18,6 +18,7 @@ from phuma.dataset.dataset import open_dataset
 from phuma.errors import ConfigError, PhumaError, ReadError
 from phuma.formats.clip_file import load_clip, save_clip
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
+from phuma.pipelines.filming import names_of
 from phuma.pipelines.scene_building import (
     Piece,
     perform,
@@ -190,7 +191,7 @@ def test_of_a_recording_of_two_people_each_is_a_piece(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("content", "says"), [(None, "cannot be opened: No such file"), ("", "is empty"), ("?", "is a")]
+    ("content", "says"), [(None, "cannot be opened: No such file"), ("", "is empty"), ("?", "is called BVH, but")]
 )
 def test_a_file_that_holds_no_motion_is_named(tmp_path, content, says):
     if content is not None:
@@ -519,3 +520,11 @@ def test_a_foot_that_is_far_from_the_humans_has_a_lane_of_its_own_and_a_colour()
     alone = performer("x", "X", replace(motion, human_joints=None), robot)
     assert alone.far is None
     assert not [lane for lane in alone.lanes if lane.kind == "far"]
+
+
+def test_films_tell_recordings_from_each_other_by_their_names_and_else_by_their_folders(tmp_path):
+    piece = Piece("walk.bvh", None, None)
+    assert names_of([piece]) == [""]
+    assert names_of([piece, replace(piece, title="run.bvh")]) == ["walk.bvh on ", "run.bvh on "]
+    twice = [replace(piece, path=tmp_path / folder / "walk.bvh") for folder in ("a", "b")]
+    assert names_of(twice) == [f"{tmp_path / folder / 'walk.bvh'} on " for folder in ("a", "b")]

@@ -118,7 +118,7 @@ def night(path: Path) -> None:
 BAD = {
     nobody: r"no second of its 2 s can be used: 0:00 to 0:02: nobody is seen",
     sound: "holds sound and no pictures",
-    slides: "has 1 pictures a second, as a slide show",
+    slides: "has pictures at 1 Hz, as a slide show",
     held: r"no second of its 2 s can be used: 0:00.* a still picture: nothing moves",
     truncated: "is cut off: the index at its end is missing",
     one: r"no second of its 0\.0333 s can be used: there is only one picture, 0\.033 s; motion needs at least 1 s",

@@ -37,3 +37,9 @@ def test_where_nothing_is_found_the_error_says_what_is_there(folder):
     error = none_found([folder])
     assert isinstance(error, ConfigError)
     assert "2 .fbx" in str(error)
+
+
+def test_endings_beyond_the_most_frequent_are_counted_together(tmp_path):
+    for ending in "abcdefg":
+        (tmp_path / f"x.{ending}").write_text("")
+    assert skipped_lines([tmp_path])[0].endswith(": 7 files (1 .a, 1 .b, 1 .c, 1 .d, 1 .e, 1 .f, 1 other)")

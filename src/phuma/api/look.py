@@ -149,15 +149,15 @@ def render(
     human: bool = False,
     certified: bool = False,
     camera: str = "follow",
-    size: tuple[int, int] = (640, 480),
+    size: tuple[int, int] | str = (640, 480),
     at: float | None = None,
     around: float | None = None,
     read: ReadCfg | None = None,
 ) -> Path:
     """Film motions or files on robots, side by side: FILE.mp4 or .gif, or FILE.png, a sheet of instants.
 
-    `compare` names methods, `human` draws the person too, `certified` a dataset's clip beside its performance; `at` is
-    a moment in seconds. Nothing but a processor is needed.
+    `compare` names methods, `human` draws the person too, `certified` a dataset's clip beside its performance; `size`
+    is (640, 480) or "640x480", `at` a moment in seconds. Nothing but a processor is needed.
 
     >>> phuma.render(phuma.load_robot_motion("walk.npz"), "walk_g1.png", size=(160, 120), at=0.5).name
     'walk_g1.png'
@@ -167,7 +167,7 @@ def render(
     from phuma.retargeting import METHODS
     from phuma.robots import load_robot
 
-    shot = Shot(Path(out), camera, size_of(f"{size[0]}x{size[1]}"), at, around)
+    shot = Shot(Path(out), camera, size_of(size if isinstance(size, str) else f"{size[0]}x{size[1]}"), at, around)
     if is_dataset(source):
         raise ConfigError(
             f"a film is of some clips, not of all of {source!r}: name dataset[0].path, or dataset[0].motion()"

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
+from phuma.cli.mend_lines import mend_counts
 from phuma.cli.options import add_options, add_ray_option, command_parser, from_options, parse_with_lock
 from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
@@ -105,7 +106,8 @@ def summary(result: Description, out: Path) -> str:
     share = f" ({100 * counts['kept'] / counts['clips']:.0f} %)" if counts["clips"] else ""
     lines = [
         f"{count_of(counts['recordings'], 'recording')}, {count_of(counts['clips'], 'clip')}, {counts['kept']} "
-        f"kept{share}, for {', '.join(result.robots)}"
+        f"kept{share}, for {', '.join(result.robots)}",
+        *mend_counts(Dataset(out).rows("len(notes) > 0", "clip, recording, notes")),
     ]
     if result.failed:
         lines.append(f"{count_of(len(result.failed), 'recording')} could not be used:")

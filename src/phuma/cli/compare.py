@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
-from phuma.cli.scores import flag_counts, unknown_lines
+from phuma.cli.scores import flag_counts, score, unknown_lines
 from phuma.cli.table import number
 from phuma.core.clip import Clip
 from phuma.core.robot_metrics import COMPARED, FIVE, LEAP
@@ -109,7 +109,7 @@ def table(rows: Sequence[dict[str, Any]], clips: int, robot: str) -> str:
     lines = [f"{count_of(clips, 'clip')} on {robot}, percent"]
     lines += ["".join(_cell(i, half[k].replace("_", " ")) for i, half in enumerate(halves)) for k in range(2)]
     for row in rows:
-        shown = [number(row[n]) for n in FIVE], [number(row[n]) for n in COMPARED], [str(row[n]) for n in COUNTED]
+        shown = [score(n, row[n]) for n in FIVE], [score(n, row[n]) for n in COMPARED], [str(row[n]) for n in COUNTED]
         cells = [row["method"], *shown[0], number(row["cpu_seconds_per_clip"], 3), *shown[1], *shown[2]]
         lines.append("".join(_cell(i, cell) for i, cell in enumerate(cells)))
     for row in rows:

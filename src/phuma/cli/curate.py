@@ -17,6 +17,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
+from phuma.cli.mend_lines import mend_lines
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.core.clip import Clip
 from phuma.core.curation_metrics import CURATION_METRICS
@@ -143,6 +144,7 @@ def summary(result: dict[str, Any], out: Path) -> str:
     ]
     if guessed := len({c["source"] for c in clips for note in c["notes"] if " Hz assumed" in note}):
         lines.append(f"Warning: the frame rate of {guessed} of them is assumed; give the true one with --fps")
+    lines += mend_lines(clips)
     why = Counter(reason.partition(":")[0] for c in clips for reason in c["reasons"])
     lines += [f"  {n:5} failed {name} ({CURATION_METRICS[name].label})" for name, n in why.most_common()]
     if failed:

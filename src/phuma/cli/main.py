@@ -42,6 +42,14 @@ COMMANDS = {
     "inspect": "say what a file is and how curation judges it",
     "synth": "write synthetic human motion, clean or with faults, with the ground truth beside it",
 }
+GOES_ON = "run the same command again: it goes on where it stopped"
+AFTER_STOP = {
+    "build": GOES_ON,
+    "certify": GOES_ON,
+    "study": GOES_ON,
+    "train": "run the same command with --resume: it goes on from the last checkpoint; without one, run it again",
+}
+"""How to go on after Ctrl-C; other commands begin anew"""
 MODULES = {"import": "import_motions"}  # where a command's name cannot be a module's
 EPILOG = """commands:
 {commands}
@@ -86,7 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"phuma {args.command}: {e}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("stopped", file=sys.stderr)
+        again = AFTER_STOP.get(args.command, "run the same command again: it begins anew")
+        print(f"Stopped; {again}", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader of a pipe went away, as with `| head`
         sys.stderr.close()

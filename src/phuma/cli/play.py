@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
     check_port(args)
     size_of(args.size)
     own = load_robot(args.robot) if args.robot else None
-    policy = load_policy(args.policy, own)
+    policy = load_policy(args.policy, own, args.stage)
     robot = own or robot_named(policy.info.robot)
     cfg = PlayCfg(world_of(args, policy.info, robot), args.seed)
     collection = PolicyCollection(pieces_of(args, robot), policy, args.policy.resolve().name, robot, cfg)

@@ -70,7 +70,7 @@ def _export(args: argparse.Namespace) -> int:
     from phuma.learning.deploy.torch_policy import policy_of_run
 
     folder = RunFolder(args.run)
-    stage = _stage(folder, args.stage)
+    stage = folder.begun_stage(args.stage)
     info = folder.info().policy(stage)
     robot = load_robot(args.robot) if args.robot else robot_named(info.robot)
     fitting(args.run, info, robot)
@@ -84,16 +84,6 @@ def _export(args: argparse.Namespace) -> int:
     print(f"{_written(args.out, policy)}; inputs {inputs}")
     print(f"A motion for it: phuma policy motion {args.out} DATASET --clip ID --out motion.npz")
     return 0
-
-
-def _stage(folder: RunFolder, wanted: str | None) -> str:
-    """Return the stage of a run to export: the last one that was begun, or the wanted one, which has to be."""
-    if wanted is None:
-        return folder.reached_stage()
-    begun = [stage for stage in folder.info().cfg.stages if folder.checkpoint(stage).exists()]
-    if wanted not in begun:
-        raise ConfigError(f"--stage {wanted}: {folder.root} has {', '.join(begun) or 'no checkpoint of any stage'}")
-    return wanted
 
 
 def _export_in_dialect(args: argparse.Namespace, policy: TorchPolicy, robot: Robot) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
+from phuma.cli.mend_lines import mend_lines
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.scores import score_lines
 from phuma.core.words import count_of, harmless
@@ -131,6 +132,7 @@ def retarget_file(
                 "robot": robot.name, "method": cfg.method, "replaced": replaced,
                 "source": motion.provenance.source, "start": clip.start, "end": clip.end,
                 "file": path.relative_to(out).as_posix(), "warnings": list(clip.verdict.reasons),
+                "notes": list(clip.motion.provenance.notes),
                 "flags": motion.report["flags"], "metrics": motion.report["metrics"],
                 "by_paper_contacts": motion.report["by_paper_contacts"],
             })  # fmt: skip
@@ -144,8 +146,9 @@ def summary(result: dict[str, Any], out: Path) -> str:
     rows, failed = result["motions"], result["failed"]
     lines = []
     if rows:
-        lines.append(f"{count_of(len(rows), 'motion')} on {result['robot']} by {result['method']}:")
+        lines.append(f"{count_of(len(rows), 'motion')} on {rows[0]['robot']} by {result['method']}:")
         lines += score_lines([r["metrics"] for r in rows], [r["flags"] for r in rows])
+    lines += mend_lines(rows)
     for r in [r for r in rows if r["warnings"]][:10]:
         lines.append(f"Curation would reject {r['source']}: {'; '.join(r['warnings'])}")
     for r in [r for r in rows if r["flags"]][:10]:

@@ -32,6 +32,9 @@ def add_rollout_options(parser: argparse.ArgumentParser, split: str | None) -> N
     parser.add_argument("--pushes", action="store_true", help="push the robot every 1 to 3 s, as the paper does")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of all random numbers (default: 0)")
     parser.add_argument("--robot", metavar="FOLDER", help="folder of the policy's robot, if it is not built in")
+    parser.add_argument(
+        "--stage", metavar="NAME", help="of a RUN of several stages, as teacher (default: the last one that was begun)"
+    )
 
 
 def add_world_options(parser: argparse.ArgumentParser) -> None:

@@ -23,12 +23,17 @@ def score_lines(scores: Sequence[dict[str, Any]], flags: Sequence[Sequence[str]]
     for name in (n for n in (*FIVE, *PHYSICAL) if n in total):
         some = f", known in {known[name]} of {len(scores)}" if known[name] < len(scores) and name in FIVE else ""
         unit = "" if total[name] is None else ROBOT_METRICS[name].unit
-        shown = quantity(f"{number(total[name]):>7}", unit)
+        shown = quantity(f"{score(name, total[name]):>7}", unit)
         lines.append(f"  {name.replace('_', '-'):16}{shown}{some}")
     leaps = flag_counts(flags).get(LEAP, 0)
     if known.get(RATIO):
         lines.append(f"  {'leaps':16}{leaps:7} of {known[RATIO]}")
     return [*lines, flag_line(flags)]
+
+
+def score(name: str, value: float | None) -> str:
+    """Return the value of a metric: percent with two places, forces with four, as a hundredth of a weight is much."""
+    return number(value, 4 if ROBOT_METRICS[name].unit == "body weights" else 2)
 
 
 def flag_line(flags: Sequence[Sequence[str]]) -> str:

@@ -88,6 +88,10 @@ def add_new_run_options(new: argparse._ArgumentGroup) -> None:
         help="randomize physics, add noise and pushes as in the paper's table; always on with --preset paper",
     )  # fmt: skip
     new.add_argument(
+        "--disturb", action="store_true", default=None,
+        help="add noise and pushes as in the paper's table, to robots that are as their model",
+    )  # fmt: skip
+    new.add_argument(
         "--no-future", action="store_true", default=None, help="a policy that does not see the coming 1.9 s"
     )
     new.add_argument(

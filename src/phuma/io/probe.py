@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +18,8 @@ from phuma.io.safe_pickle import load_pickle
 from phuma.io.torch_file import is_torch, load_torch
 
 HEAD_BYTES = 4096
+NO_TEXT = re.compile(rb"[\x00-\x06\x0e-\x19\x1c-\x1f]")
+"""Control characters that are in no text; old ones end with \\x1a"""
 Kind = Literal["npz", "npy", "torch", "zip", "pickle", "text", "binary", "empty"]
 LIMITS: Mapping[Kind, int] = {
     "npy": MAX_BYTES + HEAD_BYTES,
@@ -59,7 +62,7 @@ class Probe:
         if start[:1] == b"\x80" and start[1:2] in b"\x00\x01\x02\x03\x04\x05":
             return "pickle"
         text = head.removeprefix(b"\xef\xbb\xbf")
-        return "binary" if b"\0" in text else "text"
+        return "binary" if NO_TEXT.search(text) else "text"
 
     def check_size(self) -> None:
         """Raise an error for a file that is larger than any of its kind that is read, before it is read."""

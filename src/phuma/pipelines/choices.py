@@ -17,7 +17,7 @@ from phuma.pipelines.performed import CERTIFIED, performance_pair
 from phuma.pipelines.retarget import retarget
 from phuma.pipelines.scene_building import STORED, Piece, perform, show_of, stored_performer
 from phuma.retargeting import DEFAULT_METHOD, METHODS
-from phuma.robots import Robot
+from phuma.robots import Robot, built_in_robots, cached_robot
 from phuma.viewer.session import Opened
 from phuma.viewer.show import Performer
 
@@ -75,6 +75,10 @@ def offers_of(
                 title = f"{robot.name} by {DEFAULT_METHOD}, preset {preset}"
                 make = partial(_by_preset, piece, robot, preset, title)
                 offers[f"{robot.name}:{DEFAULT_METHOD}@{preset}"] = Offer(title, make, computed=True)
+        for name in built_in_robots():  # to compare with, though nobody has named them
+            if name not in robots and name not in stored:
+                make = partial(_on_built_in, piece, name)
+                offers[f"{name}:{DEFAULT_METHOD}"] = Offer(f"{name} by {DEFAULT_METHOD}", make, computed=True)
     return offers
 
 
@@ -103,6 +107,10 @@ def _performed(stored: Stored) -> Performers:
 def _retargeted(piece: Piece, robot: Robot, method: str) -> Performers:
     assert piece.clip is not None
     return [perform(piece.clip, robot, method)]
+
+
+def _on_built_in(piece: Piece, name: str) -> Performers:
+    return _retargeted(piece, cached_robot(name), DEFAULT_METHOD)
 
 
 def _by_preset(piece: Piece, robot: Robot, preset: str, title: str) -> Performers:

@@ -42,27 +42,31 @@ FINEST = 1e-4
 """The shortest physics step that can be asked for, s."""
 
 
-def load_policy(path: str | Path, robot: Robot | None = None) -> Policy:
+def load_policy(path: str | Path, robot: Robot | None = None, stage: str | None = None) -> Policy:
     """Load the policy of a training run's folder, with torch, or of an ONNX file, with onnxruntime alone.
 
-    A policy that does not fit its robot is an error; `robot` is needed where that is not a built-in one.
+    A policy that does not fit its robot is an error; `robot` is needed where that is not a built-in one. `stage` is the
+    run's to take, by default the last one that has a checkpoint; a file that is of another one is an error.
     """
     path = Path(path)
     if path.is_dir():
         folder = RunFolder(path)
-        info = folder.info().policy(folder.reached_stage())
+        stage = folder.begun_stage(stage)
+        info = folder.info().policy(stage)
         robot = robot or robot_named(info.robot)
         fitting(path, info, robot)
         try:
             from phuma.learning.deploy.torch_policy import policy_of_run
         except ModuleNotFoundError as e:
             raise missing_extra(e, "the policy of a training run") from None
-        return policy_of_run(folder, robot)
+        return policy_of_run(folder, robot, stage)
     if not path.exists():
         raise ReadError(path, "does not exist; expected the folder of a training run or a policy.onnx")
     from phuma.learning.deploy.onnx_policy import load_onnx
 
     policy = load_onnx(path)
+    if stage not in (None, policy.info.stage):
+        raise ConfigError(f"--stage {stage}: {path} holds the stage {policy.info.stage} alone; give the run's folder")
     fitting(path, policy.info, robot or robot_named(policy.info.robot))
     return policy
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,8 +55,22 @@ def film_pieces(
     each = max(1, len(robots)) * max(1, len(methods))
     if len(pieces) * each > MOST:
         raise ConfigError(f"{len(pieces) * each} motions in one picture; at most {MOST}")
-    performers = [p for piece in pieces for p in performers_of(piece, robots, methods)]
+    performers = [
+        replace(p, title=f"{name}{p.title}")
+        for name, piece in zip(names_of(pieces), pieces)
+        for p in performers_of(piece, robots, methods)
+    ]
     film_performers(shot, performers, human, say=say)
+
+
+def names_of(pieces: Sequence[Piece]) -> list[str]:
+    """Return what tells pieces from each other, before the robot: their files, with folders where those differ alone;
+    nothing for one piece."""
+    if len(pieces) < 2:
+        return [""] * len(pieces)
+    titles = [piece.title for piece in pieces]
+    paths = [piece.title if piece.path is None else str(piece.path) for piece in pieces]
+    return [f"{name} on " for name in (titles if len(set(titles)) == len(titles) else paths)]
 
 
 def film_certified(

@@ -286,7 +286,7 @@ def show_of(piece: Piece, performers: Sequence[Performer]) -> Show:
     lanes = _contact_lanes(contact)
     tracks: tuple[Track, ...] = ()
     if clip is not None:
-        frames = piece.frames or clip_frames(clip.motion, clip.contact)
+        frames = piece.frames or clip_frames(clip.motion, clip.contact, piece.measures)
         bad = causes(frames, piece.measures)
         lanes += [Lane(m.metric.label, "reason", bad[m.name]) for m in piece.measures if not m.passed]
         tracks = human_tracks(frames, piece.measures)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Iterable, Iterator
+from threading import Event, Thread
 from typing import Any, TypeVar
 
 from phuma.core.words import count_of
 
 T = TypeVar("T")
 
+FIRST_LINE = 1.0
+"""Seconds until the first line through a pipe: what is quicker says nothing"""
 LINE_EVERY = 10.0
 """Seconds between lines through a pipe"""
 
@@ -36,18 +39,25 @@ def with_progress(items: Iterable[T], unit: str, total: int | None = None, title
 
 
 class Lines:
-    """Progress as lines, for logs: the first after a while, so that what is quick says nothing."""
+    """Progress as lines, for logs: after a second, then now and then, also while one item takes long."""
 
     def __init__(self, unit: str, total: int | None, done: int, title: str | None) -> None:
         self.unit, self.total, self.n, self.title = unit, total, done, title
         self._note = ""
-        self._began = self._told = time.monotonic()
+        self._began = time.monotonic()
+        self._ended = Event()
+        Thread(target=self._tell, daemon=True).start()
 
     def __enter__(self) -> Lines:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def __str__(self) -> str:
+        title = f"{self.title}: " if self.title else ""
+        done = count_of(self.n, self.unit) if self.total is None else f"{self.n} of {count_of(self.total, self.unit)}"
+        return f"{title}{done}, {time.monotonic() - self._began:.0f} s{self._note}"
 
     def set_postfix_str(self, note: str, refresh: bool = False) -> None:
         """Set what the next line says besides."""
@@ -56,16 +66,16 @@ class Lines:
     def update(self, count: int = 1) -> None:
         """Note that more is done."""
         self.n += count
-        if (now := time.monotonic()) - self._told >= LINE_EVERY:
-            self._told = now
-            title = f"{self.title}: " if self.title else ""
-            done = (
-                count_of(self.n, self.unit) if self.total is None else f"{self.n} of {count_of(self.total, self.unit)}"
-            )
-            print(f"{title}{done}, {now - self._began:.0f} s{self._note}", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
         """Make room for what is printed; lines are in nobody's way."""
 
     def close(self) -> None:
-        """End; there is nothing to clear away."""
+        """Say nothing more."""
+        self._ended.set()
+
+    def _tell(self) -> None:
+        wait = FIRST_LINE
+        while not self._ended.wait(wait):
+            print(self, file=sys.stderr, flush=True)
+            wait = LINE_EVERY

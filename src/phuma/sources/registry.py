@@ -39,6 +39,14 @@ SUFFIXES = {".npz", ".npy", ".bvh", ".pkl", ".pt", ".trc", *film.SUFFIXES}
 """What a folder is searched for; a file that is named itself may be called anything."""
 
 
+PROMISED = {
+    **dict.fromkeys(film.SUFFIXES, "a film"), ".bvh": "BVH", ".npz": "arrays of NumPy's", ".npy": "an array of NumPy's",
+    ".pt": "a file of torch's", ".pkl": "a pickle", ".fbx": "an animation (FBX)", ".glb": "an animation (glTF)",
+    ".usd": "an animation (USD)", ".c3d": "markers (C3D)",
+}  # fmt: skip
+"""What a file's name says that it is"""
+
+
 class Recording(NamedTuple):
     """A recording is a file to read, and the name it goes by in outputs."""
 
@@ -65,6 +73,11 @@ def recognise(probe: Probe) -> Reader:
         raise ReadError(probe.path, "is a clip that has been curated already, not a recording")
     if other := what_is(probe):
         raise ReadError(probe.path, f"is {other}")
+    promised = PROMISED.get(probe.path.suffix.lower())
+    if promised and probe.kind in ("text", "binary"):
+        raise ReadError(
+            probe.path, f"is called {promised}, but does not begin as such files do: it is damaged, or something else"
+        )
     known = ", ".join(r.FORMAT for r in READERS)
     arrays = ", ".join(f"{n or 'array'} {h.shape}" for n, h in list(probe.arrays.items())[:8])
     looks = f"a {probe.kind} file" + (f" with {arrays}" if arrays else "")

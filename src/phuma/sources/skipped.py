@@ -28,7 +28,8 @@ def skipped_lines(sources: Iterable[str | os.PathLike[str]], leave_out: Path | N
         return []
     endings = sorted(by_ending, key=lambda ending: (-len(by_ending[ending]), ending))
     counts = [f"{len(by_ending[e])} {e or 'without an ending'}" for e in endings[:SHOWN]]
-    counts += [f"{sum(len(by_ending[e]) for e in endings[SHOWN:])} others"] * (len(endings) > SHOWN)
+    if others := sum(len(by_ending[e]) for e in endings[SHOWN:]):
+        counts.append(count_of(others, "other"))
     total = sum(map(len, by_ending.values()))
     lines = [f"Skipped, as recordings are not called so: {count_of(total, 'file')} ({', '.join(counts)})"]
     for path in (by_ending[ending][0] for ending in endings[:SHOWN] if ending not in QUIET):

@@ -125,7 +125,7 @@ def loaded(asked: EvaluateCfg) -> tuple[Policy, Robot]:
     if asked.dialect != OWN:
         stranger = load_stranger(asked.policy, asked.dialect, own)
         return stranger, stranger.robot
-    policy = load_policy(asked.policy, own)
+    policy = load_policy(asked.policy, own, asked.stage)
     return policy, own or robot_named(policy.info.robot)
 
 

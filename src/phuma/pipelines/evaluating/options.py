@@ -31,6 +31,8 @@ class EvaluateCfg:
     """Whether the robot is pushed every 1 to 3 s"""
     seed: int = 0
     """Seed of all random numbers"""
+    stage: str | None = None
+    """The stage of a run; None for the last one that was begun"""
     dialect: str = OWN
     """Whose layout a policy.onnx has"""
     episodes: int = 1

@@ -35,7 +35,7 @@ docs: $(READY)
 	$(BIN)/python website/finish.py
 
 # Plays the newcomer: clones what is committed, and runs every command of README and tutorial with nothing but a PATH and
-# an empty home; then builds the site. Takes a quarter of an hour, most of it pip's.
+# an empty home; then builds the site. Takes half an hour, half of which are the tests (newcomer.py --without-tests).
 check-docs: docs
 	$(BIN)/python website/newcomer.py
 

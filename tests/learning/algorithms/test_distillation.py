@@ -65,6 +65,17 @@ def test_the_memory_holds_the_latest_samples_and_no_others():
     assert set(memory.draw(9, torch.Generator()).fields["label"].tolist()) == {1.0}
 
 
+def test_a_memory_keeps_what_was_observed_to_a_thousandth_in_half_the_room():
+    values = torch.tensor([[0.0, 1e-3, -0.7853982, 31.41593, 812.5, -3e6]])
+    memory = Memory(4, {"own": values}, {"label": ()})
+    memory.add({"own": values}, label=torch.ones(1))
+    kept = memory.draw(1, torch.Generator()).observation["own"]
+    assert kept.dtype == torch.float32
+    torch.testing.assert_close(kept[:, :5], values[:, :5], rtol=1e-3, atol=1e-6)
+    assert float(kept[0, 5]) == pytest.approx(-6e4, rel=1e-3)  # finite, whatever a fall has measured
+    assert memory.snapshot()["own"].itemsize == 2
+
+
 @pytest.mark.parametrize("parts", [(range(3),), (range(3), range(3, 9))], ids=["not yet full", "full"])
 def test_a_memory_that_was_stored_is_the_same(parts):
     memory, again = filled(5, *parts), filled(5)

@@ -44,31 +44,50 @@ def test_the_learning_rate_stays_and_then_falls_along_a_line():
     assert annealed_rate(1e-3, 1.0) == annealed_rate(1e-3, 2.0) == pytest.approx(0.05e-3)
 
 
-def filled(room: int, *parts: range) -> Memory:
+def filled(room: int, *parts: range, seed: int = 0) -> Memory:
     memory = Memory(room, {"own": torch.zeros(1, 2), "rows": torch.zeros(1, 3, dtype=torch.long)}, {"label": ()})
+    generator = torch.Generator().manual_seed(seed)
     for part in parts:
         values = torch.tensor(list(part), dtype=torch.float)
-        memory.add({"own": values[:, None].repeat(1, 2), "rows": values[:, None].repeat(1, 3).long()}, label=values)
+        own = {"own": values[:, None].repeat(1, 2), "rows": values[:, None].repeat(1, 3).long()}
+        memory.add(own, generator, label=values)
     return memory
 
 
-def test_the_memory_holds_the_latest_samples_and_no_others():
-    memory = filled(5, range(3), range(3, 7))
-    assert len(memory) == 5
-    batch = memory.draw(200, torch.Generator().manual_seed(0))
-    assert sorted(set(batch.fields["label"].tolist())) == [2, 3, 4, 5, 6]
-    assert torch.equal(batch.observation["own"][:, 1], batch.fields["label"])
-    assert torch.equal(batch.observation["rows"][:, 2].float(), batch.fields["label"])
-    assert batch.observation["rows"].dtype == torch.long
+def test_a_memory_with_room_holds_all_and_a_full_one_as_many_as_it_can():
+    for parts, held in (([range(3), range(3, 5)], {0, 1, 2, 3, 4}), ([range(3), range(3, 70)], None)):
+        memory = filled(5, *parts)
+        assert len(memory) == 5
+        batch = memory.draw(200, torch.Generator().manual_seed(0))
+        kept = set(batch.fields["label"].tolist())
+        assert len(kept) == 5
+        assert held in (None, kept)
+        assert torch.equal(batch.observation["own"][:, 1], batch.fields["label"])
+        assert torch.equal(batch.observation["rows"][:, 2].float(), batch.fields["label"])
+        assert batch.observation["rows"].dtype == torch.long
+
+
+def test_each_sample_ever_added_has_the_same_chance_to_be_in_a_full_memory():
+    kept = np.zeros(30)
+    for seed in range(2000):
+        memory = filled(6, range(4), range(4, 12), range(12, 30), seed=seed)
+        kept[memory.snapshot()["field.label"].astype(int)] += 1
+    assert kept.sum() == 6 * 2000
+    np.testing.assert_allclose(kept / 2000, 6 / 30, atol=4 * (0.2 * 0.8 / 2000) ** 0.5)
+
+
+def test_a_memory_that_forgot_begins_anew():
+    memory = filled(5, range(9))
     memory.forget()
-    memory.add({"own": torch.zeros(1, 2), "rows": torch.zeros(1, 3, dtype=torch.long)}, label=torch.ones(1))
+    memory.add({"own": torch.zeros(1, 2), "rows": torch.zeros(1, 3, dtype=torch.long)}, torch.Generator(),
+               label=torch.ones(1))  # fmt: skip
     assert set(memory.draw(9, torch.Generator()).fields["label"].tolist()) == {1.0}
 
 
 def test_a_memory_keeps_what_was_observed_to_a_thousandth_in_half_the_room():
     values = torch.tensor([[0.0, 1e-3, -0.7853982, 31.41593, 812.5, -3e6]])
     memory = Memory(4, {"own": values}, {"label": ()})
-    memory.add({"own": values}, label=torch.ones(1))
+    memory.add({"own": values}, torch.Generator(), label=torch.ones(1))
     kept = memory.draw(1, torch.Generator()).observation["own"]
     assert kept.dtype == torch.float32
     torch.testing.assert_close(kept[:, :5], values[:, :5], rtol=1e-3, atol=1e-6)
@@ -81,7 +100,8 @@ def test_a_memory_that_was_stored_is_the_same(parts):
     memory, again = filled(5, *parts), filled(5)
     again.restore(memory.snapshot())
     for each in (memory, again):
-        each.add({"own": torch.full((2, 2), 50.0), "rows": torch.full((2, 3), 50)}, label=torch.full((2,), 50.0))
+        more = {"own": torch.full((2, 2), 50.0), "rows": torch.full((2, 3), 50)}
+        each.add(more, torch.Generator().manual_seed(1), label=torch.full((2,), 50.0))
     one, other = memory.snapshot(), again.snapshot()
     assert one.keys() == other.keys()
     for name, values in one.items():

@@ -93,7 +93,7 @@ class DistillationCfg(AlgorithmCfg):
     batch: int = 1024
     """Samples of a step."""
     memory: int = 200_000
-    """Samples that are kept, the latest: about 1 kB each on the G1."""
+    """Samples that are kept, drawn from all: about 0.5 kB each on the G1."""
     tolerance: float = 300.0
     """Cost of a deviation from the teacher's way at which its labels count half."""
     average: float = 0.995

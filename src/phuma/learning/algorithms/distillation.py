@@ -109,7 +109,7 @@ class Distillation(Algorithm):
         label = self._label.action.clamp(-LARGEST, LARGEST)
         weight = trust(self._label.cost, self.cfg.tolerance)
         self.storage.add(observation, label=label, weight=weight)
-        self.memory.add(self._own(observation), label=label, weight=weight)
+        self.memory.add(self._own(observation), self.generator, label=label, weight=weight)
 
     def update(self, observation: Observation) -> dict[str, float]:
         cfg, means = self.cfg, dict[str, float]()

@@ -16,7 +16,9 @@ LARGEST = 6e4
 
 
 class Memory:
-    """The last samples, as many as there is room for: observations, in half precision, and named fields."""
+    """Samples, as many as there is room for: observations, in half precision, and named fields. Once there is no more
+    room, they are drawn from all that were ever added, each with the same chance (Vitter's algorithm R,
+    https://doi.org/10.1145/3147.3165)."""
 
     def __init__(self, room: int, observation: Observation, fields: Mapping[str, tuple[int, ...]]) -> None:
         example = next(iter(observation.values()))
@@ -31,15 +33,17 @@ class Memory:
         """Forget all samples."""
         self.added = 0
 
-    def add(self, observation: Observation, **fields: Tensor) -> None:
-        """Add a sample per environment; the oldest ones make room."""
+    def add(self, observation: Observation, generator: torch.Generator, **fields: Tensor) -> None:
+        """Add a sample per environment, of which those that come after n others stay with a chance of room / (n + 1),
+        each in the place of one that was drawn."""
         count = len(next(iter(fields.values())))
-        rows = (self.added + torch.arange(count, device=self.device)) % self.room
+        rows, kept = _places(self.added, count, self.room, generator)
+        rows, kept = rows.to(self.device), kept.to(self.device)
         for name, group in observation.items():
-            own = self._observation[name]
-            own[rows] = (group.clamp(-LARGEST, LARGEST) if group.is_floating_point() else group).to(own.dtype)
+            own, new = self._observation[name], group[kept]
+            own[rows] = (new.clamp(-LARGEST, LARGEST) if new.is_floating_point() else new).to(own.dtype)
         for name, values in fields.items():
-            self._fields[name][rows] = values
+            self._fields[name][rows] = values[kept]
         self.added += count
 
     def draw(self, count: int, generator: torch.Generator) -> Batch:
@@ -62,6 +66,15 @@ class Memory:
         self.added = int(arrays["added"])
         for name, space in {**self._observation, **{f"field.{name}": v for name, v in self._fields.items()}}.items():
             space[: len(self)] = torch.from_numpy(arrays[name].copy())
+
+
+def _places(added: int, count: int, room: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return the places that samples take, each once, and which of the `count` samples take them."""
+    number = added + torch.arange(count)
+    drawn = (torch.rand(count, generator=generator, dtype=torch.float64) * (number + 1)).long()
+    place = torch.where(number < room, number, drawn)
+    latest = {where: which for which, where in enumerate(place.tolist()) if where < room}
+    return torch.tensor([*latest], dtype=torch.long), torch.tensor([*latest.values()], dtype=torch.long)
 
 
 def _space(room: int, group: Tensor) -> Tensor:

@@ -198,7 +198,7 @@ RECIPE = Recipe(
             TEACHER: StageCfg(
                 replace(SEEN, substeps=4, base="certified", start=0.2, mirror=True),
                 TransformerCfg(),
-                DistillationCfg(updates=64, memory=100_000),
+                DistillationCfg(updates=64, memory=400_000),
             ),
             TRACKER: StageCfg(SEEN, TransformerCfg(), PPOCfg()),
             STUDENT: StageCfg(

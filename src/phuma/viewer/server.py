@@ -84,7 +84,7 @@ class Viewer:
             try:
                 server = await serve(
                     self._talk, self.host, port, process_request=self._answer, compression=None,
-                    create_connection=_connection_class(),
+                    create_connection=_connection_class(), close_timeout=FAREWELL,
                     select_subprotocol=lambda _, offered: offered[0] if offered else None, logger=logger,
                 )  # fmt: skip
                 break

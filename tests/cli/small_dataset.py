@@ -8,11 +8,11 @@ import numpy as np
 
 from phuma.cli.main import main
 from phuma.curation import CurateCfg
-from phuma.dataset.builder import Runner
 from phuma.pipelines.build_dataset import BuildCfg, build_dataset
 from phuma.runtime.process_pool import Done
 from phuma.sources import bvh
 from phuma.synth import generate
+from tests.made_once import made_once
 
 
 def run(capsys, *args) -> tuple[int, str, str]:
@@ -40,8 +40,10 @@ def write_sources(folder: Path) -> list[Path]:
     return [folder / name for name in ("generated", "amass", "people")]
 
 
-def build_small(folder: Path, runner: Runner = here) -> Path:
-    """The dataset, in `folder`/dataset."""
-    out = folder / "dataset"
-    build_dataset(write_sources(folder), out, BuildCfg(method="physink", curate=CurateCfg(preset="paper")), runner)
+@made_once
+def built(base: Path) -> Path:
+    """The dataset, somewhere below `base`. Nobody writes to it."""
+    out = base / "small" / "dataset"
+    cfg = BuildCfg(method="physink", curate=CurateCfg(preset="paper"))
+    build_dataset(write_sources(base / "small"), out, cfg, here)
     return out

@@ -16,7 +16,7 @@ pytest.importorskip("duckdb")
 import phuma
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.robots import load_robot
-from tests.cli.small_dataset import build_small, run
+from tests.cli.small_dataset import built, run
 from tests.dataset.exchange.made_up import FILES, UNITREE, isaaclab_bodies, isaaclab_joints, made_up
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory) -> Path:
-    return build_small(tmp_path_factory.mktemp("built"))
+    return built(tmp_path_factory.getbasetemp())
 
 
 def listed(out: Path) -> dict:

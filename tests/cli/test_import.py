@@ -23,7 +23,7 @@ from phuma.pipelines.build_dataset import BuildCfg, build_dataset
 from phuma.retargeting.measure import measure
 from phuma.robots import load_robot
 from phuma.synth import generate
-from tests.cli.small_dataset import build_small, here, run, write_sources
+from tests.cli.small_dataset import built, here, run, write_sources
 from tests.dataset.exchange.made_up import made_up
 
 pytestmark = pytest.mark.slow
@@ -36,7 +36,7 @@ NO_HUMAN_NEEDED = (
 
 @pytest.fixture(scope="module")
 def dataset(tmp_path_factory) -> Path:
-    return build_small(tmp_path_factory.mktemp("built"))
+    return built(tmp_path_factory.getbasetemp())
 
 
 def at_ease(robot, seed: int):

@@ -259,7 +259,7 @@ def study(name: str, every: int) -> list[Training]:
             "no future": {"environment": {"future": False}},
             "labels all count the same": {"algorithm": {"tolerance": 1e12}},
             "no average of weights": {"algorithm": {"average": 0.0}},
-            "a fifth of the memory": {"algorithm": {"memory": 40_000}},
+            "a fifth of the memory": {"algorithm": {"memory": 80_000}},
             "starts on the motion": {"environment": {"start": 0.0}},
             "whole-range starts": {"environment": {"start": 1.0}},
             "twice the widths": {"network": {"hidden": (512, 256, 128)}},

@@ -92,8 +92,8 @@ class DistillationCfg(AlgorithmCfg):
     """Steps of the optimizer between two times of acting, for one motion; for n motions their share 1 / sqrt(n)."""
     batch: int = 1024
     """Samples of a step."""
-    memory: int = 200_000
-    """Samples that are kept, drawn from all: about 0.5 kB each on the G1."""
+    memory: int = 400_000
+    """Samples that are kept, drawn from all: 0.5 to 2.4 kB each on the G1, by what is observed."""
     tolerance: float = 300.0
     """Cost of a deviation from the teacher's way at which its labels count half."""
     average: float = 0.995

@@ -156,7 +156,7 @@ BY_TRIAL = EnvironmentCfg(history=PAST)
 AS_PUBLISHED = EnvironmentCfg(
     environments=8192, substeps=4, base="default", forgiving=False, randomize=True, history=PAST
 )
-LABELS = DistillationCfg(memory=100_000)
+LABELS = DistillationCfg()
 PAPER_TEACHER = LatentPPOCfg(
     horizon=24, learning_rate=1e-4, critic_rate=None, desired_kl=0.01, gamma=0.98, epochs=5, minibatches=4, clip=0.2,
     entropy=0.005,

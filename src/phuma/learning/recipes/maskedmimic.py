@@ -198,7 +198,7 @@ RECIPE = Recipe(
             TEACHER: StageCfg(
                 replace(SEEN, substeps=4, base="certified", start=0.2, mirror=True),
                 TransformerCfg(),
-                DistillationCfg(updates=64, memory=400_000),
+                DistillationCfg(updates=64),
             ),
             TRACKER: StageCfg(SEEN, TransformerCfg(), PPOCfg()),
             STUDENT: StageCfg(
@@ -214,7 +214,7 @@ RECIPE = Recipe(
                     far=75,
                 ),
                 TransformerCfg(),
-                DistillationCfg(updates=54, memory=100_000, by_torque=True),
+                DistillationCfg(updates=54, by_torque=True),
             ),
         },
         PAPER: {

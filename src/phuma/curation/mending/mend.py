@@ -23,8 +23,8 @@ from phuma.curation.mending.footing import Footing
 from phuma.curation.mending.level import Level, find_level
 from phuma.curation.mending.slide import find_slide, is_clear
 
-STANDING = 1.0
-"""Time in s that somebody has to stand for anything to be mended"""
+STANDING = 0.5
+"""Time in s that somebody has to stand in all for anything to be mended: four or five steps of a run"""
 LEAST_TILT, LEAST_RISE, LEAST_SLIDE = np.radians(2.5), 0.015, 0.08
 """Tilt in rad, rise in m/s and slide in m/s below which nothing is changed: good recordings and good estimates differ
 by as much"""
@@ -33,6 +33,8 @@ LEAST_WIDE = np.radians(4.0)
 by less"""
 FITS = 0.01
 """Median distance in m from a floor up to which feet are held to stand on it"""
+LEAST_HIDDEN, FITS_HIDDEN = np.radians(8.0), 0.006
+"""The same of a tilt that only feet show which seem to hang in the air: who balances on one leg may look like that"""
 MENDED = "mended: "
 """How a note on what was mended begins"""
 FINER = 0.25
@@ -174,18 +176,8 @@ def _set_down(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[H
 
 def _levelled(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:
     """Return the motion turned about a level line so that the floor is level."""
-    motion, level = evidence.recorded, find_level(footing, rises=False)
-    if not _counts(level.angle, LEAST_TILT, mending.tilt):
-        return motion, mending
-    wide = find_level(footing.widened(), rises=False)
-    if (
-        level.angle >= LEAST_WIDE
-        and wide.tilt_agrees
-        and wide.spread < FITS
-        and np.degrees(wide.angle) < LIMITS["mended_tilt"]
-    ):
-        level = wide
-    elif not level.tilt_agrees:
+    motion, level = evidence.recorded, _tilted_floor(footing, mending.tilt)
+    if level is None:
         return motion, mending
     normal = np.append(level.tilt, 1.0)
     step = rot.between(normal / np.linalg.norm(normal), UP)
@@ -194,6 +186,20 @@ def _levelled(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[H
     quat[:, 0] = rot.multiply(step, quat[:, 0])
     root = rot.rotate(step, motion.root_pos - level.middle) + level.middle - _above_known(evidence, level) * UP
     return replace(motion, root_pos=root, joint_quat=quat), replace(mending, turn=turn)
+
+
+def _tilted_floor(footing: Footing, begun: float) -> Level | None:
+    """Return the tilted floor that is to be made level, None if there is none.
+
+    In a tilted world the force acts over the lower foot and the other seems to hang in the air. So all feet that are at
+    rest are looked at too: they stand if they lie on one plane and forces lean with it.
+    """
+    level, wide = find_level(footing, rises=False), find_level(footing.widened(), rises=False)
+    shown = level.angle >= LEAST_WIDE and wide.spread < FITS
+    hidden = wide.angle >= LEAST_HIDDEN and wide.spread < FITS_HIDDEN
+    if (shown or hidden) and wide.tilt_agrees and np.degrees(wide.angle) < LIMITS["mended_tilt"]:
+        return wide
+    return level if _counts(level.angle, LEAST_TILT, begun) and level.tilt_agrees else None
 
 
 def _held(evidence: Evidence, footing: Footing, mending: Mending) -> tuple[HumanMotion, Mending]:

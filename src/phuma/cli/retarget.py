@@ -1,7 +1,8 @@
 """Put motion on a robot: curated clips, or recordings directly.
 
 A recording is taken whole and uncut, with a warning that lists why curation would reject it. Each motion becomes one
-.npz below DIR, with its metrics inside; DIR/retarget.json lists them all, those of earlier runs too.
+.npz below DIR, with its metrics inside; DIR/retarget.json lists them all, those of earlier runs too. The first motion
+ever takes half a minute more: the solver is compiled then.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Takes a dataset, whose manifest then says which clips are certified, with the performances beside them; or clips,
 recordings and robot motions, whose performances go to DIR. A clip is certified if the robot stays within 0.15 m of it,
 loosely if within 0.5 m. What is not certified may be possible all the same: the reason says where the motion was lost
-and what it asks for there. Run it again and it goes on where it stopped.
+and what it asks for there. Run it again, and a dataset goes on where it stopped; files are performed anew.
 """
 
 from __future__ import annotations

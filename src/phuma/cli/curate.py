@@ -141,7 +141,7 @@ def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_
 
 def kept_of(clips: Sequence[Row]) -> str:
     """Return how many clips are kept so far."""
-    return f"{sum(c['kept'] for c in clips)} of {len(clips)} clips kept"
+    return f"{sum(c['kept'] for c in clips)} of {count_of(len(clips), 'clip')} kept"
 
 
 def summary(result: dict[str, Any], out: Path) -> str:

@@ -85,3 +85,15 @@ def test_the_folder_of_video_is_the_command_too():
     assert callable(phuma.video)
     with pytest.raises(phuma.PhumaError, match="no film"):
         phuma.video("no film.mp4")
+
+
+def test_a_folder_is_for_the_function_that_takes_all_of_it(workplace):
+    with pytest.raises(phuma.PhumaError, match=r"recordings: is a folder; phuma\.retarget_all takes"):
+        phuma.retarget("recordings")
+
+
+def test_a_clip_of_a_dataset_shows_itself_in_a_line(workplace):
+    if not Path("g1").exists():
+        run("build")
+    entry = phuma.open_dataset("g1")[0]
+    assert repr(entry) == f"Entry({entry.id!r}, g1, kept)"

@@ -38,8 +38,27 @@ def test_files_are_performed_and_a_bad_one_is_a_row(here, g1, capsys):
     assert row["cpu_seconds"] > 0
     assert load_rollout(here / "certified" / row["file"]).report["certified"]
     assert failed["source"] == "broken.bvh"
+    (clip,) = result["clips"]
+    assert clip["certified_0.15"] is clip["certified_0.5"] is True
+    assert [clip[name] for name in ("clip", "effort", "reason")] == ["dip", "quick", None]
+    assert clip["error_mm"] > 0
+    assert clip["cpu_seconds"] == row["cpu_seconds"]
     stored = json.loads((here / "certified" / "certify.json").read_text())
     assert "cpu_seconds" not in stored["motions"][0]
+
+
+def test_a_second_run_adds_to_the_first_and_one_of_which_nothing_comes_writes_nothing(here, g1, capsys):
+    for name in ("a", "b"):
+        save_robot_motion(here / f"{name}.npz", dip(g1))
+        assert main(["certify", f"{name}.npz", "--effort", "quick"]) == 0
+    (here / "broken.bvh").write_text("HIERARCHY\nnothing")
+    assert main(["certify", "broken.bvh"]) == 1
+    stored = json.loads((here / "certified" / "certify.json").read_text())
+    assert sorted(row["source"] for row in stored["motions"]) == ["a.npz", "b.npz"]
+    capsys.readouterr()
+    assert main(["certify", "broken.bvh", "--out", "new"]) == 1
+    assert "Nothing was performed, and nothing was written" in capsys.readouterr().out
+    assert not (here / "new").exists()
 
 
 def test_a_recording_is_cut_put_on_the_robot_and_filmed(here, capsys):

@@ -164,14 +164,29 @@ def test_a_killed_run_leaves_no_result_behind(mixed, tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-m", "phuma", "curate", folder, "--out", out, "--jobs", "1"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    wait_for(lambda: list(out.glob("clips/many/*/*.npz")) or process.poll() is not None)
+    wait_for(lambda: list(out.glob("curation.unfinished/clips/many/*/*.npz")) or process.poll() is not None)
     assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert not (out / "curation.json").exists()
     assert (out / "curation.unfinished").exists()
-    for file in out.glob("clips/many/*/*.npz"):
+    for file in out.glob("curation.unfinished/clips/many/*/*.npz"):
         load_clip(file)  # those that are there are whole
+    phuma("curate", mixed / "e.bvh", "--out", out, check=0)
+    assert sorted(p.name for p in out.iterdir()) == ["clips", "curation.json"]
+
+
+def test_a_run_of_which_nothing_comes_leaves_everything_as_it_was(mixed, tmp_path):
+    (tmp_path / "letter.bvh").write_text("Dear Sir or Madam")
+    done = phuma("curate", tmp_path / "letter.bvh", "--out", tmp_path / "new", check=1)
+    assert "letter.bvh" in done.stdout
+    assert done.stdout.endswith("Nothing was judged, and nothing was written\n")
+    assert not (tmp_path / "new").exists()
+    out = tmp_path / "out"
+    phuma("curate", mixed / "e.bvh", "--out", out, check=0)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    phuma("curate", tmp_path / "letter.bvh", "--out", out, check=1)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
 def test_an_empty_folder_says_what_was_looked_for(tmp_path):
@@ -229,7 +244,9 @@ def test_sigterm_ends_the_workers_too(mixed, tmp_path):
         os.link(mixed / "e.bvh", folder / f"{i:03d}.bvh")
     command = [sys.executable, "-m", "phuma", "curate", folder, "--out", tmp_path / "out", "--jobs", "2"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    wait_for(lambda: list((tmp_path / "out").glob("clips/many/*/*.npz")) or process.poll() is not None)
+    wait_for(
+        lambda: list((tmp_path / "out").glob("curation.unfinished/clips/many/*/*.npz")) or process.poll() is not None
+    )
     process.terminate()
     assert process.wait(timeout=PATIENCE) == 130
     wait_for(lambda: not group_lives(process.pid))

@@ -261,7 +261,7 @@ def test_several_formats_are_exports_of_their_own(capsys, tmp_path, dataset):
     _, out, _ = run(capsys, "export", dataset, "--format", "csv", "gmr", "--out", tmp_path / "x")
     assert [line.split(" in the layout ")[1].split()[0] for line in out.splitlines()[:2]] == ["csv", "gmr"]
     for words, says in (
-        (["csv", "fbx"], "there is no format 'fbx'"),
+        (["csv", "fbx"], "unknown format 'fbx'"),
         (["kimodo"], "'kimodo' is only read; written are"),
     ):
         code, _, err = run(capsys, "export", dataset, "--format", *words, "--out", tmp_path / "y")

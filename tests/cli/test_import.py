@@ -300,7 +300,7 @@ def test_only_into_a_dataset_of_that_robot_that_is_whole(capsys, tmp_path, datas
     ("options", "says"),
     [
         (["--format", "beyondmimic"], "is only written; read are: phuma, csv, kimodo, bones-seed, mjlab"),
-        (["--format", "bvh"], "there is no format 'bvh'"),
+        (["--format", "bvh"], "unknown format 'bvh'"),
         (["--fps", "0"], "between 5 and 1000"),
         (["--redistributable", "perhaps"], "expected yes or no"),
         (["--robot", "g2"], "g1, h1_2"),

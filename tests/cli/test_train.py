@@ -202,7 +202,7 @@ def test_a_run_does_not_go_on_with_other_motions(capsys, dataset, trained, tmp_p
         (["--where", f"clip = '{JUMP}'"], "none of 1 clips can be followed; jumpy: jumps at"),
         (["--robot", "h1_2"], "has no motion of robot h1_2; it is of: g1"),
         (["--preset", "huge"], "no preset 'huge'; beyondmimic has: cpu, paper"),
-        (["--algo", "magic"], "no algorithm 'magic'; there are: beyondmimic"),
+        (["--algo", "magic"], "unknown algorithm 'magic'; there are: beyondmimic"),
         (["--steps", "1"], "--minutes and --steps: give one of them"),
         (["--minutes", "0"], "expected more than 0"),
         (["--minutes", "inf"], "--minutes inf; expected more than 0 and less than 1e+12"),

@@ -121,7 +121,7 @@ BAD = {
     slides: "has pictures at 1 Hz, as a slide show",
     held: r"no second of its 2 s can be used: 0:00.* a still picture: nothing moves",
     truncated: "is cut off: the index at its end is missing",
-    one: r"no second of its 0\.0333 s can be used: there is only one picture, 0\.033 s; motion needs at least 1 s",
+    one: r"is too short: there is only one picture, 0\.033 s; motion needs at least 1 s",
     legless: r"no second of its 1\.5 s can be used: .*0:0\d.*legs out of the picture",
     night: r"no second of its 1\.5 s can be used: .*0:00 to 0:02: (it is too dark|nobody is seen)",
 }

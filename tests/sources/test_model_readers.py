@@ -201,7 +201,7 @@ def test_curation_names_every_person_s_clips(tmp_path: Path) -> None:
     assert len(result["clips"]) >= 4
     assert len(set(stored)) == len(stored) == len(list((tmp_path / "out/clips").rglob("*.npz"))) > 0
     assert not result["failed"]
-    assert "the frame rate of 1 of them is assumed; give the true one with --fps" in summary(result, tmp_path)
+    assert "the frame rate of 1 recording is assumed; give the true one with --fps" in summary(result, tmp_path)
 
 
 def test_retargeting_names_every_person_s_motion(tmp_path: Path) -> None:

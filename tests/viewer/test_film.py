@@ -163,6 +163,24 @@ def test_from_the_side_no_robot_hides_another(tmp_path):
     assert moved[: SIZE[1] // 2].sum() < 5 < moved[SIZE[1] // 2 :].sum()
 
 
+def test_pictures_of_robots_that_are_drawn_in_turn_are_those_of_each_alone():
+    def pictures(name):
+        return frames_of([waving(name, 3)], [load_robot(name)], size=SIZE)
+
+    alone = [list(pictures(name)) for name in ("g1", "h1_2")]
+    in_turn = zip(*zip(pictures("g1"), pictures("h1_2")))
+    for one, other in zip(alone, in_turn):
+        assert np.array_equal(one, other)
+
+
+def test_robots_of_the_command_are_apart_by_commas_or_flags(tmp_path, capsys):
+    save_robot_motion(tmp_path / "wave.npz", waving())
+    words = ["render", str(tmp_path / "wave.npz"), "--out", str(tmp_path / "wave.png"), "--size", "160x120", "--robot"]
+    for robots in (["g1,g2"], ["g1", "--robot", "g2"]):
+        assert main([*words, *robots]) == 2
+        assert "unknown robot 'g2'" in capsys.readouterr().err
+
+
 def test_titles_say_what_differs_and_are_written_where_there_is_room(tmp_path):
     assert differences(["g1 by ik", "g1 by physink"]) == ["ik", "physink"]
     assert differences(["g1 by ik", "h1_2 by ik"]) == ["g1", "h1_2"]

@@ -12,6 +12,7 @@ from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
 from phuma.robots import load_robot
 from phuma.viewer import style
+from phuma.viewer.formatting import beside
 from phuma.viewer.payload import Choice, payload_of
 from phuma.viewer.show import Lane, Performer, Show, Track
 
@@ -175,3 +176,11 @@ def test_names_from_files_come_as_they_are(name):
     show = replace(a_show(), title=name, facts=((name, name),), path=name)
     got = as_page_gets_it(show)
     assert (got["title"], got["facts"], got["path"]) == (name, [[name, name]], name)
+
+
+def test_a_value_is_no_finer_than_its_limit_asks_for():
+    assert beside(1.45e-5, 0.03) == beside(0.000311, 3.0) == "0"
+    assert [beside(v, 0.15) for v in (0.00113, 0.1234567, 0.14996)] == ["0.001", "0.123", "0.15"]
+    assert beside(-2.345, 5000.0) == "-2"
+    assert beside(float("inf"), 1.0) == "inf"
+    assert beside(0.01234, 0.0) == "0.0123"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, ReadError
+from phuma.io.json_file import read_json
 from phuma.pipelines.files_to_clips import Outcome
 from phuma.runtime.process_pool import map_in_order
 from phuma.runtime.progress import progress_bar
@@ -35,6 +37,19 @@ def run_batch(
                 bar.set_postfix_str(note(total.rows), refresh=False)
             bar.update()
     return total
+
+
+def earlier(result: Path, same: str, rows: Sequence[Row]) -> list[Row]:
+    """Return the motions that earlier runs left in `result` and whose files are still there, but for those that are the
+    `same` as one of `rows`, as the value called so says."""
+    if not result.exists():
+        return []
+    try:
+        replaced = {row[same] for row in rows}
+        before = [row for row in read_json(result)["motions"] if row[same] not in replaced]
+        return [row for row in before if row["file"] is None or (result.parent / row["file"]).is_file()]
+    except (ValueError, KeyError, TypeError, OSError, ReadError):
+        return []  # it is not ours, or damaged: the motions themselves hold all that it says
 
 
 def check_jobs(jobs: int | None) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
-from phuma.cli.mend_lines import mend_counts
+from phuma.cli.mend_lines import mend_counts, rate_lines
 from phuma.cli.options import add_options, add_ray_option, command_parser, from_options, parse_with_lock
 from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
@@ -107,8 +107,10 @@ def summary(result: Description, out: Path) -> str:
     lines = [
         f"{count_of(counts['recordings'], 'recording')}, {count_of(counts['clips'], 'clip')}, {counts['kept']} "
         f"kept{share}, for {', '.join(result.robots)}",
-        *mend_counts(Dataset(out).rows("len(notes) > 0", "clip, recording, notes")),
     ]
+    if counts["clips"]:
+        noted = Dataset(out).rows("len(notes) > 0", "clip, recording, notes")
+        lines += [*rate_lines(noted, "recording"), *mend_counts(noted)]
     if result.failed:
         lines.append(f"{count_of(len(result.failed), 'recording')} could not be used:")
         lines += [harmless(f"  {f['recording']}: {f['reason']}") for f in result.failed[:20]]
@@ -117,5 +119,8 @@ def summary(result: Description, out: Path) -> str:
             if len(result.failed) > 20
             else []
         )
-    lines.append(f"View it: phuma view {out}   its numbers: phuma report {out}")
+    if counts["clips"]:
+        lines.append(f"View it: phuma view {out}   its numbers: phuma report {out}")
+    else:
+        lines.append("Nothing was built" + ("" if out.exists() else ", and nothing was written"))
     return "\n".join(lines)

@@ -3,7 +3,7 @@
 Takes a dataset, whose manifest then says which clips are certified, with the performances beside them; or clips,
 recordings and robot motions, whose performances go to DIR. A clip is certified if the robot stays within 0.15 m of it,
 loosely if within 0.5 m. What is not certified may be possible all the same: the reason says where the motion was lost
-and what it asks for there. Run it again and it goes on where it stopped.
+and what it asks for there. Run it again, and a dataset goes on where it stopped; files are performed anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma import __version__
-from phuma.cli.batch import Row, check_jobs, run_batch
+from phuma.cli.batch import Row, check_jobs, earlier, run_batch
 from phuma.cli.options import add_options, add_ray_option, command_parser, from_options, parse_with_lock
 from phuma.cli.render import add_filming, shot_of
 from phuma.core.words import harmless
@@ -29,7 +29,7 @@ from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
 from phuma.io.names import mistakable
 from phuma.pipelines.certify import CertifyCfg
-from phuma.pipelines.certify_dataset import certify_dataset, limited_runner
+from phuma.pipelines.certify_dataset import COLUMNS, certify_dataset, limited_runner
 from phuma.pipelines.certify_files import Performed, certify_file, perform_file, row_of
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of
 from phuma.pipelines.filming import Shot, film_performers, size_of
@@ -114,7 +114,8 @@ def in_dataset(args: Namespace) -> int:
         "failed": [{"source": name, "reason": reason} for name, reason in failed],
     }  # fmt: skip
     if args.json:
-        print(json.dumps(result))
+        named = ({name: row[column] for name, column in COLUMNS.items()} | {"clip": row["clip"]} for row in rows)
+        print(json.dumps({**result, "clips": [agreed(row) for row in named]}))
     else:
         print(f"{result['tried']} of {result['kept']} kept clips were performed.")
         print("\n".join(told([{**r, "reason": r["certified_reason"], "source": r["clip"]} for r in rows])))
@@ -149,17 +150,18 @@ def in_files(args: Namespace) -> int:
         "format": "phuma-certify", "version": 1, "phuma": __version__, "robot": robot.name, "effort": cfg.effort,
         "motions": rows, "failed": failed,
     }  # fmt: skip
-    args.out.mkdir(parents=True, exist_ok=True)
-    stored = {**result, "motions": [{k: v for k, v in row.items() if k != "cpu_seconds"} for row in rows]}
-    write_atomic(args.out / RESULT, lambda f: f.write(json.dumps(stored, indent=1).encode()))
+    if rows:
+        args.out.mkdir(parents=True, exist_ok=True)
+        stored = [{k: v for k, v in row.items() if k != "cpu_seconds"} for row in rows]
+        held = {**result, "motions": [*earlier(args.out / RESULT, "source", rows), *stored]}
+        write_atomic(args.out / RESULT, lambda f: f.write(json.dumps(held, indent=1).encode()))
     if args.json:
-        print(json.dumps(result))
+        print(json.dumps({**result, "clips": [agreed(row) for row in rows]}))
     else:
         print("\n".join([*map(harmless, skipped_lines(args.sources, args.out)), *told(rows)]))
-        print(
-            "\n".join(harmless(f"Not usable: {f['source']}: {f['reason']}") for f in failed[:SHOWN])
-            or f"Performances are in {args.out}"
-        )
+        print("\n".join(harmless(f"Not usable: {f['source']}: {f['reason']}") for f in failed[:SHOWN]))
+        if rows:
+            print(f"Performances are in {args.out}")
     return 1 if failed else 0
 
 
@@ -198,10 +200,16 @@ def told_so_far(rows: Sequence[Row]) -> str:
     return f"{sum(r['certified'] for r in rows)} of {len(rows)} certified"
 
 
+def agreed(row: Row) -> Row:
+    """Return what --json says of a clip; the time is not known of those in a dataset, which does not hold it."""
+    said = {"clip": row["clip"], "certified_0.15": bool(row["certified"]), "certified_0.5": bool(row["loosely"])}
+    return said | {name: row.get(name) for name in ("error_mm", "cpu_seconds", "effort", "reason")}
+
+
 def told(rows: Sequence[Row]) -> list[str]:
     """Return what came of the motions, in lines for the terminal."""
     if not rows:
-        return ["Nothing was performed."]
+        return ["Nothing was performed, and nothing was written."]
     loosely = "loosely" if "loosely" in rows[0] else "certified_loosely"
     good, near = (sum(bool(r[name]) for r in rows) for name in ("certified", loosely))
     lines = [

@@ -17,7 +17,7 @@ from typing import Any
 
 from phuma import __version__
 from phuma.cli.batch import Row, check_jobs, run_batch
-from phuma.cli.mend_lines import mend_lines
+from phuma.cli.mend_lines import mend_lines, rate_lines
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.core.clip import Clip
 from phuma.core.curation_metrics import CURATION_METRICS
@@ -31,7 +31,8 @@ from phuma.sources import ReadCfg, find_recordings
 from phuma.sources.registry import Recording, refuse_datasets
 from phuma.sources.skipped import none_found, skipped_lines
 
-RESULT, UNFINISHED = "curation.json", "curation.unfinished"
+RESULT, CLIPS, UNFINISHED = "curation.json", "clips", "curation.unfinished"
+"""Until a run is finished, its clips are in the folder that is called so"""
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,14 @@ def curate_sources(
 ) -> dict[str, Any]:
     """Curate everything below `sources` into `out`; return what curation.json holds."""
     check_reading(read_cfg)
-    inside = [s for s in sources if (out / "clips").resolve() in (Path(s).resolve(), *Path(s).resolve().parents)]
+    inside = [s for s in sources if (out / CLIPS).resolve() in (Path(s).resolve(), *Path(s).resolve().parents)]
     if inside:
-        raise ConfigError(f"{inside[0]} lies in {out / 'clips'}, which this run would replace; choose another --out")
+        raise ConfigError(f"{inside[0]} lies in {out / CLIPS}, which this run would replace; choose another --out")
     refuse_datasets(sources)
     recordings = find_recordings(sources, leave_out=out)
     if not recordings:
         raise none_found(sources, out)
-    _claim(out)
+    _begin(out)
     work = partial(curate_recording, out=out, read_cfg=read_cfg, curate_cfg=curate_cfg)
     clips, failed = run_batch(work, recordings, jobs, "recording", kept_of)
     reading = {k: str(v) if isinstance(v, Path) else v for k, v in asdict(read_cfg).items()}
@@ -84,24 +85,35 @@ def curate_sources(
     result = {"format": "phuma-curation", "version": 1, "phuma": __version__, "config": config,
               "limits": curate_cfg.limits,
               "clips": clips, "failed": failed}  # fmt: skip
-    write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
-    (out / UNFINISHED).unlink(missing_ok=True)
+    _finish(out, result if clips else None)
     return result
 
 
-def _claim(out: Path) -> None:
-    """Prepare `out`: an earlier result is removed; clips that `phuma curate` did not write are an error."""
+def _begin(out: Path) -> None:
+    """Prepare `out`, which keeps an earlier result until there is a new one; clips that `phuma curate` did not write
+    are an error."""
     ours = (out / RESULT).exists() or (out / UNFINISHED).exists()
-    if (out / "clips").exists() and not ours:
-        raise ConfigError(f"{out / 'clips'} exists and was not written by `phuma curate`; choose another --out")
+    if (out / CLIPS).exists() and not ours:
+        raise ConfigError(f"{out / CLIPS} exists and was not written by `phuma curate`; choose another --out")
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        # From here until the result is written, the folder is marked as unfinished.
-        (out / UNFINISHED).touch()
-        (out / RESULT).unlink(missing_ok=True)
-        shutil.rmtree(out / "clips", ignore_errors=True)
+        shutil.rmtree(out / UNFINISHED, ignore_errors=True)
+        (out / UNFINISHED).mkdir(parents=True)
     except OSError as e:
         raise ConfigError(f"{out} cannot be written: {e.strerror or e}") from None
+
+
+def _finish(out: Path, result: dict[str, Any] | None) -> None:
+    """Put a result in the place of an earlier one; where nothing came of the run, leave `out` as it was."""
+    made = out / UNFINISHED / CLIPS
+    if result is not None:
+        (out / RESULT).unlink(missing_ok=True)
+        shutil.rmtree(out / CLIPS, ignore_errors=True)
+        if made.exists():
+            made.replace(out / CLIPS)
+        write_atomic(out / RESULT, lambda f: f.write(json.dumps(result, indent=1).encode()))
+    shutil.rmtree(out / UNFINISHED)
+    if not any(out.iterdir()):
+        out.rmdir()
 
 
 def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_cfg: CurateCfg) -> Outcome:
@@ -115,20 +127,21 @@ def curate_recording(recording: Recording, out: Path, read_cfg: ReadCfg, curate_
         ]
 
     def store(clip: Clip, person: int) -> str:
-        file = Path("clips") / recording.name / f"{person}_{round(clip.start * 1000):07d}.npz"
-        (out / file).parent.mkdir(parents=True, exist_ok=True)
-        save_clip(out / file, clip)
+        file = Path(CLIPS) / recording.name / f"{person}_{round(clip.start * 1000):07d}.npz"
+        path = out / UNFINISHED / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_clip(path, clip)
         return file.as_posix()
 
     outcome = outcome_of(recording.path, work)
     if outcome.failed:
-        shutil.rmtree(out / "clips" / recording.name, ignore_errors=True)
+        shutil.rmtree(out / UNFINISHED / CLIPS / recording.name, ignore_errors=True)
     return outcome
 
 
 def kept_of(clips: Sequence[Row]) -> str:
     """Return how many clips are kept so far."""
-    return f"{sum(c['kept'] for c in clips)} of {len(clips)} clips kept"
+    return f"{sum(c['kept'] for c in clips)} of {count_of(len(clips), 'clip')} kept"
 
 
 def summary(result: dict[str, Any], out: Path) -> str:
@@ -142,16 +155,18 @@ def summary(result: dict[str, Any], out: Path) -> str:
         f"{count_of(recordings, 'recording')}, {count_of(len(clips), 'clip')}, {len(kept)} kept{share}, "
         f"{minutes:.1f} minutes"
     ]
-    if guessed := len({c["source"] for c in clips for note in c["notes"] if " Hz assumed" in note}):
-        lines.append(f"Warning: the frame rate of {guessed} of them is assumed; give the true one with --fps")
-    lines += mend_lines(clips)
+    lines += [*rate_lines(clips), *mend_lines(clips)]
     why = Counter(reason.partition(":")[0] for c in clips for reason in c["reasons"])
     lines += [f"  {n:5} failed {name} ({CURATION_METRICS[name].label})" for name, n in why.most_common()]
     if failed:
         lines.append(f"{count_of(len(failed), 'file')} could not be used:")
         lines += [f"  {f['source']}: {f['reason']}" for f in failed[:20]]
         lines += [f"  ... and {len(failed) - 20} more, all in {out / RESULT}"] if len(failed) > 20 else []
-    lines.append(
-        f"Clips are in {out / 'clips'}, every verdict in {out / RESULT}. Inspect one: phuma inspect FILE --plot OUT.png"
-    )
+    if not clips:
+        lines.append("Nothing was judged, and nothing was written")
+    elif kept:
+        where = f"Clips are in {out / CLIPS}, every verdict in {out / RESULT}."
+        lines.append(f"{where} Inspect one: phuma inspect FILE --plot OUT.png")
+    else:
+        lines.append(f"No clip is kept; every verdict is in {out / RESULT}. See why: phuma inspect FILE --plot OUT.png")
     return "\n".join(lines)

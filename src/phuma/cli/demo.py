@@ -149,7 +149,7 @@ def figures(summary: Summary) -> list[str]:
 
 def next_steps(dataset: Dataset, out: Path) -> str:
     """Return the files and commands to try next."""
-    phuma = "phuma" if shutil.which("phuma") else os.path.relpath(sys.argv[0])
+    phuma = called()
     walk: Any = next(dataset.entries("recording LIKE '%/walk_0000.npz'"))
     seen = [
         (f"{phuma} view {out / 'dataset'}", "human and robot in the browser, also what was rejected and why"),
@@ -162,6 +162,14 @@ def next_steps(dataset: Dataset, out: Path) -> str:
     ]
     lines = [f"  {what}\n      {why}" for what, why in seen]
     return "\n".join(["What to see next:", *lines, f"Then build your own: {phuma} build FOLDER --robot g1 --out DIR"])
+
+
+def called() -> str:
+    """Return how this program is called from here: by its name where that is found, else as it was called now."""
+    if shutil.which("phuma"):
+        return "phuma"
+    script = Path(sys.argv[0])
+    return "python -m phuma" if script.name == "__main__.py" else os.path.relpath(script)
 
 
 def draw_kinds(path: Path, seed: int = 3) -> None:

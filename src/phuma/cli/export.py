@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from phuma.cli.options import command_parser, parse_with_lock
+from phuma.cli.options import command_parser, parse_with_lock, split_words
 from phuma.dataset.exchange import FORMATS, WRITTEN, format_named
 from phuma.dataset.export import RESULT, Selection, licence_warnings
 from phuma.errors import ConfigError
@@ -43,7 +43,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--jobs", type=int, metavar="N", help="processes (default: all cores for 64 files or more)")
     parser.add_argument("--json", action="store_true", help=f"print what {RESULT} holds and nothing else")
     args = parse_with_lock(parser, argv, ["g1"])
-    robots = tuple(name for word in args.robot for name in word.split(",") if name)
+    robots = tuple(split_words(args.robot))
     if args.jobs is not None and args.jobs < 1:
         raise ConfigError(f"--jobs {args.jobs}; expected at least 1")
     choice = Selection(args.where, args.split, robots, args.certified)

@@ -68,10 +68,10 @@ def summary(result: dict[str, Any], out: Path) -> str:
     motions, failed = result["motions"], result["failed"]
     kept, rejected = [m for m in motions if m["kept"]], [m for m in motions if not m["kept"]]
     recordings = len({m["recording"] for m in motions})
-    lines = [
-        f"{len(kept)} of {len(motions)} clips of {count_of(recordings, 'motion')} imported into {out}, which now holds "
-        f"{result['counts']['kept']}"
-    ]
+    of = f"{count_of(len(motions), 'clip')} of {count_of(recordings, 'motion')}"
+    lines = [f"{len(kept)} of {of} imported into {out}, which now holds {result['counts']['kept']}"]
+    if not motions:
+        lines = ["Nothing was imported" + ("" if out.exists() else ", and nothing was written")]
     if kept:
         lines += score_lines([m["metrics"] for m in kept], [m["flags"] for m in kept])
     if unnamed := sum(m["category"] is None for m in motions):

@@ -21,7 +21,7 @@ from phuma.cli.documents import (
 from phuma.cli.options import add_options, command_parser, from_options
 from phuma.core.clip import Verdict
 from phuma.core.human_motion import HumanMotion
-from phuma.core.words import harmless
+from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg, Curation, curate_parts
 from phuma.errors import ConfigError, PhumaError
 from phuma.formats.clip_file import is_clip, load_clip
@@ -127,9 +127,10 @@ def _motion_lines(motion: HumanMotion) -> Lines:
 
 def _curation_lines(rows: Sequence[Row], part: Curation) -> Lines:
     kept = sum(verdict.kept for _, _, verdict in rows)
+    of = count_of(len(rows), "clip")
     return [
         "",
-        f"Curation (preset {part.cfg.preset}): {kept} of {len(rows)} clips kept; ground at {part.ground:.3f} m",
+        f"Curation (preset {part.cfg.preset}): {kept} of {of} kept; ground at {part.ground:.3f} m",
         *_table(rows),
     ]
 

@@ -45,7 +45,7 @@ COMMANDS = {
 GOES_ON = "run the same command again: it goes on where it stopped"
 AFTER_STOP = {
     "build": GOES_ON,
-    "certify": GOES_ON,
+    "certify": "run the same command again: a dataset goes on where it stopped, files begin anew",
     "study": GOES_ON,
     "train": "run the same command with --resume: it goes on from the last checkpoint; without one, run it again",
 }

@@ -1,4 +1,5 @@
-"""Format what curation mended in recordings, and which play at a wrong speed, as lines for a terminal."""
+"""Format what curation mended in recordings, which play at a wrong speed, and of which the rate is not known, as lines
+for a terminal."""
 
 from __future__ import annotations
 
@@ -9,6 +10,8 @@ from phuma.core.words import count_of, harmless
 from phuma.curation.mending.mend import MENDED
 from phuma.curation.pipeline import FLIGHTS
 
+ASSUMED = " Hz assumed"
+"""In a recording's notes where its file holds no rate"""
 MOST = 10
 """Lines that are shown at most"""
 
@@ -19,6 +22,15 @@ def mend_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     told = [(row["source"], note) for row in rows for note in row["notes"] if note.startswith((MENDED, FLIGHTS))]
     lines = [harmless(f"  {source}: {note}") for source, note in dict.fromkeys(told)]
     return lines[:MOST] + ([f"  ... and {len(lines) - MOST} more"] if len(lines) > MOST else [])
+
+
+def rate_lines(rows: Sequence[Mapping[str, Any]], source: str = "source") -> list[str]:
+    """Return a line that says of how many recordings the frame rate is assumed, by the rows' `source` and `notes`."""
+    guessed = {row[source] for row in rows if any(ASSUMED in note for note in row["notes"])}
+    if not guessed:
+        return []
+    of = count_of(len(guessed), "recording")
+    return [f"Warning: the frame rate of {of} is assumed; give the true one with --fps"]
 
 
 def mend_counts(rows: Sequence[Mapping[str, Any]]) -> list[str]:

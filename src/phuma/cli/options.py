@@ -73,9 +73,14 @@ def from_options(cfg: type[Cfg], args: argparse.Namespace) -> Cfg:
     return cfg(**{name: value for name, value in vars(args).items() if name in names})
 
 
+def split_words(words: Sequence[str]) -> list[str]:
+    """Return values that were separated by spaces or commas, or given by several flags."""
+    return [value for word in words for value in word.split(",") if value]
+
+
 def split_values(words: Sequence[str], valid: Sequence[str], what: str) -> list[str]:
     """Return values that were separated by spaces or commas; one that is not valid is a ConfigError."""
-    values = [v for word in words for v in word.split(",") if v]
+    values = split_words(words)
     if not values:
         raise ConfigError(f"no {what} given; there are: {', '.join(valid)}")
     return [known_name(value, valid, what) for value in values]

@@ -11,7 +11,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values, split_words
 from phuma.pipelines.filming import Shot, film_pieces, size_of
 from phuma.pipelines.scene_building import pieces_of
 from phuma.retargeting import METHODS
@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--out", required=True, type=Path, metavar="FILE", help=f"what to write: {', '.join(SUFFIXES)}")
     parser.add_argument(
         "--robot", action="append", default=[], metavar="R",
-        help="g1, h1_2 or a robot's folder, may be given more than once (default: the motion's, else g1)",
+        help="g1, h1_2 or a robot's folder, several with commas or a flag each (default: the motion's, else g1)",
     )  # fmt: skip
     parser.add_argument(
         "--compare", nargs="+", default=[], metavar="M", help=f"by these methods: some of {', '.join(METHODS)}"
@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     add_options(parser, ReadCfg, ("body", "fps", "start", "end", "joint_map"))
     args = parse_with_lock(parser, argv, ["g1"])
     shot = shot_of(args, args.out)
-    robots = [load_robot(name) for name in args.robot]
+    robots = [load_robot(name) for name in split_words(args.robot)]
     methods = split_values(args.compare, METHODS, "method") if args.compare else []
     pieces = [piece for path in args.sources for piece in pieces_of(path, from_options(ReadCfg, args), robots=robots)]
     film_pieces(shot, pieces, robots, methods, args.human, args.certified)

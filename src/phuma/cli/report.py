@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from phuma.cli.options import command_parser
+from phuma.cli.options import command_parser, split_words
 from phuma.core.dataset_summary import Summary
 from phuma.core.words import count_of
 from phuma.dataset.dataset import Dataset, open_dataset
@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     out: Path = args.out or args.dataset / NAME
     if out.is_dir():
         raise ConfigError(f"--out {out} is a folder; give the name of a file in it")
-    summary = write_report(open_dataset(args.dataset), out, args.robot)
+    summary = write_report(open_dataset(args.dataset), out, split_words(args.robot))
     print("\n".join([str(out), *key_figures(summary)]))
     return 0
 

@@ -15,16 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from phuma import __version__
-from phuma.cli.batch import Row, check_jobs, run_batch
-from phuma.cli.mend_lines import mend_lines
+from phuma.cli.batch import Row, check_jobs, earlier, run_batch
+from phuma.cli.mend_lines import mend_lines, rate_lines
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.scores import score_lines
 from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
-from phuma.errors import ReadError
 from phuma.formats.robot_motion_file import save_robot_motion
 from phuma.io.atomic import write_atomic
-from phuma.io.json_file import read_json
 from phuma.io.names import mistakable, part_name
 from phuma.pipelines.files_to_clips import Outcome, check_reading, outcome_of, whole_clips
 from phuma.pipelines.retarget import check_within, retarget
@@ -96,21 +94,10 @@ def retarget_sources(
         "contacts": curate_cfg.estimator, "mend": curate_cfg.mends, "motions": rows, "failed": failed,
     }  # fmt: skip
     if rows:
-        held = result | {"motions": sorted([*rows, *earlier(out, rows)], key=lambda row: row["file"])}
+        kept = earlier(out / RESULT, "file", rows)
+        held = result | {"motions": sorted([*rows, *kept], key=lambda row: row["file"])}
         write_atomic(out / RESULT, lambda f: f.write(json.dumps(held, indent=1).encode()))
     return result
-
-
-def earlier(out: Path, rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of the earlier runs in `out` whose motions are still there and are not replaced by `rows`."""
-    if not (out / RESULT).exists():
-        return []
-    try:
-        before = read_json(out / RESULT)["motions"]
-        replaced = {row["file"] for row in rows}
-        return [row for row in before if row["file"] not in replaced and (out / row["file"]).is_file()]
-    except (ValueError, KeyError, TypeError, OSError, ReadError):
-        return []  # it is not ours, or damaged: the motions themselves hold all that it says
 
 
 def retarget_file(
@@ -149,7 +136,7 @@ def summary(result: dict[str, Any], out: Path) -> str:
     if rows:
         lines.append(f"{count_of(len(rows), 'motion')} on {rows[0]['robot']} by {result['method']}:")
         lines += score_lines([r["metrics"] for r in rows], [r["flags"] for r in rows])
-    lines += mend_lines(rows)
+    lines += [*rate_lines(rows), *mend_lines(rows)]
     for r in [r for r in rows if r["warnings"]][:10]:
         lines.append(f"Curation would reject {r['source']}: {'; '.join(r['warnings'])}")
     for r in [r for r in rows if r["flags"]][:10]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_values, split_words
 from phuma.errors import ConfigError
 from phuma.pipelines.scene_building import MOST, performers_of, pieces_of, show_of
 from phuma.retargeting import METHODS
@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     args = parse_with_lock(parser, argv, ["g1"])
     if args.out.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"--out {args.out}: expected a name that ends in .html")
-    robots = [load_robot(name) for name in args.robot]
+    robots = [load_robot(name) for name in split_words(args.robot)]
     pieces = pieces_of(args.source, from_options(ReadCfg, args), robots=robots)
     if len(pieces) > 1:
         raise ConfigError(

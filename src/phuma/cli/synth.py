@@ -13,7 +13,7 @@ from pathlib import Path
 from phuma.body import OpenShape
 from phuma.cli.options import add_options, command_parser, from_options, split_values
 from phuma.core.human_motion import HumanMotion
-from phuma.core.names import did_you_mean
+from phuma.core.names import known_name
 from phuma.core.words import count_of
 from phuma.errors import ConfigError
 from phuma.io.atomic import write_atomic
@@ -96,9 +96,8 @@ def write_motion(path: Path, made: Synthetic, motion: HumanMotion, seed: int, fa
 
 def parse_fault(text: str) -> tuple[str, float]:
     """Return `float:10` as ("float", 10.0)."""
-    name, _, strength = text.partition(":")
-    if name not in FAULTS:
-        raise ConfigError(f"unknown fault {name!r}{did_you_mean(name, FAULTS)}; there are: {', '.join(FAULTS)}")
+    given, _, strength = text.partition(":")
+    name = known_name(given, FAULTS, "fault")
     try:
         return name, float(strength)
     except ValueError:

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 
-from phuma.cli.options import command_parser
+from phuma.cli.options import command_parser, split_words
 from phuma.core.words import harmless
 from phuma.dataset.describe import ROBOT_FILES, load_description
 from phuma.dataset.faults import Fault
@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help='print one object, {"faults": [...], "notes": [...]}')
     args = parser.parse_args(argv)
-    robots = robots_of(args.dataset, [name for word in args.robot for name in word.split(",") if name])
+    robots = robots_of(args.dataset, split_words(args.robot))
     faults: list[Fault] = []
     notes: list[Fault] = []
     for fault in chain(changed_robots(args.dataset, robots), with_bar(args.dataset, robots)):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
+from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock, split_words
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
 from phuma.pipelines.open_collection import collection_of
@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("sources", nargs="+", type=Path, metavar="SRC", help="a dataset, or clips and recordings")
     parser.add_argument(
         "--robot", action="append", default=[], metavar="R",
-        help="g1, h1_2 or a robot's folder, may be given more than once (default: the dataset's, else g1)",
+        help="g1, h1_2 or a robot's folder, several with commas or a flag each (default: the dataset's, else g1)",
     )  # fmt: skip
     parser.add_argument(
         "--certify", action="store_true",
@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     args = parse_with_lock(parser, argv, ["g1"])
     check_port(args)
     cfgs = from_options(ReadCfg, args), from_options(CurateCfg, args)
-    serve(collection_of(args.sources, args.robot, *cfgs, certify=args.certify, review=args.review), args)
+    serve(collection_of(args.sources, split_words(args.robot), *cfgs, certify=args.certify, review=args.review), args)
     return 0
 
 

@@ -85,16 +85,25 @@ def build(
         todo, known = _unfinished(layout, jobs)
         state = Progress(len(jobs) - len(todo), len(jobs), *known)
         progress(state)
-        for done in run(partial(do_job, root=root, produce=produce), todo):
-            job = todo[done.index]
-            outcome = done.value
-            if done.failure is not None:
-                outcome = give_up(layout, job, done.failure)
+        for result in run(partial(do_job, root=root, produce=produce), todo):
+            job = todo[result.index]
+            outcome = result.value
+            if result.failure is not None:
+                outcome = give_up(layout, job, result.failure)
             state = replace(
                 state, done=state.done + 1, clips=state.clips + outcome.clips, kept=state.kept + outcome.kept
             )
             progress(state)
         return finish(layout, description)
+
+
+@contextmanager
+def left_only_if_used(root: Path) -> Iterator[None]:
+    """Remove a dataset that is begun in here, if none of its recordings could be used."""
+    new = not root.exists()
+    yield
+    if new and (counts := load_description(root).counts)["failed"] == counts["recordings"]:
+        shutil.rmtree(root)
 
 
 @contextmanager

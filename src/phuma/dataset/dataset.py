@@ -30,6 +30,10 @@ class Entry:
     root: Path
     row: dict[str, Any]
 
+    def __repr__(self) -> str:
+        said = ("kept" if self.row["kept"] else "rejected") if "kept" in self.row else "not judged"
+        return f"Entry({self.id!r}, {self.row.get('robot')}, {said})"
+
     @property
     def id(self) -> str:
         return str(self.row["clip"])

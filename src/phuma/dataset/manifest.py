@@ -204,7 +204,12 @@ def ask(database: duckdb.DuckDBPyConnection, sql: str, values: Sequence[Any] = (
         answer = database.execute(sql, list(values))
         return [about[0] for about in answer.description or ()], answer.fetchall()
     except duckdb.Error as e:
-        raise ConfigError(f"the question cannot be answered: {e}") from None
+        raise ConfigError(f"the question cannot be answered: {_in_short(e)}") from None
+
+
+def _in_short(e: Exception) -> str:
+    """Return DuckDB's words without the place in a text that may not be the one that was typed."""
+    return str(e).split("\n\nLINE ")[0]
 
 
 def one_question(database: duckdb.DuckDBPyConnection, sql: str) -> str:
@@ -214,7 +219,7 @@ def one_question(database: duckdb.DuckDBPyConnection, sql: str) -> str:
     try:
         kinds = [statement.type.name for statement in database.extract_statements(sql)]
     except duckdb.Error as e:
-        raise ConfigError(f"the question cannot be answered: {e}") from None
+        raise ConfigError(f"the question cannot be answered: {_in_short(e)}") from None
     if len(kinds) == 1 and kinds[0] in QUESTIONS:
         return sql
     given = "nothing" if not kinds else f"{len(kinds)} statements" if len(kinds) > 1 else kinds[0]

@@ -19,7 +19,7 @@ from phuma.core.human_motion import HumanMotion
 from phuma.core.provenance import Provenance
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import CurateCfg, curate_parts, too_short
-from phuma.dataset.builder import Progress, Runner, build
+from phuma.dataset.builder import Progress, Runner, build, left_only_if_used
 from phuma.dataset.category import GROUP_OF, categorise, category_of
 from phuma.dataset.describe import ROBOT_FILES, Description
 from phuma.dataset.labels import read_labels, type_of_text
@@ -94,10 +94,12 @@ def build_dataset(
     rebuild: bool = False,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Description:
-    """Build, or go on building, the dataset `out` from everything below `sources`."""
+    """Build, or go on building, the dataset `out` from everything below `sources`; where none of that can be used, a
+    dataset that was not there before is none."""
     description = describe(cfg)
     jobs = jobs_of(sources, out)
-    return build(out, jobs, partial(produce, cfg=cfg), run, description, rebuild, progress)
+    with left_only_if_used(out):
+        return build(out, jobs, partial(produce, cfg=cfg), run, description, rebuild, progress)
 
 
 def describe(cfg: BuildCfg) -> Description:

@@ -102,6 +102,7 @@ def row_of(source: str, performed: Performed, out: Path) -> Row:
         path.parent.mkdir(parents=True, exist_ok=True)
         save_rollout(path, found.performance)
     return {
+        "clip": performed.name, "robot": performed.motion.robot,
         "source": source, "start": start, "end": start + performed.motion.duration,
         "file": None if found.performance is None else path.relative_to(out).as_posix(),
         **found.values, "cpu_seconds": round(found.seconds, 2),

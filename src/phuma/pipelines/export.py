@@ -31,7 +31,8 @@ from phuma.runtime.progress import progress_bar
 
 def chosen_layouts(words: Sequence[str]) -> list[str]:
     """Return the formats that some words name, each once, with commas in them or not; others are an error."""
-    names = list(dict.fromkeys(name for word in words for name in word.split(",") if name))
+    given = (name for word in words for name in word.split(",") if name)
+    names = list(dict.fromkeys(format_named(name).name for name in given))
     for name in names:
         if format_named(name).write is None:
             raise ConfigError(f"format {name!r} is only read; written are: {', '.join(WRITTEN)}")

@@ -19,7 +19,7 @@ from phuma.core.robot_motion import RobotMotion
 from phuma.curation import CurateCfg
 from phuma.curation.dynamic import FrameDynamics, frame_dynamics
 from phuma.curation.pipeline import clip_spans
-from phuma.dataset.builder import Progress, Runner, build
+from phuma.dataset.builder import Progress, Runner, build, left_only_if_used
 from phuma.dataset.category import GROUP_OF
 from phuma.dataset.describe import ROBOT_FILES, Description, load_description
 from phuma.dataset.exchange import FORMATS, READ, format_named, import_all, lerobot
@@ -62,8 +62,11 @@ class ImportCfg:
     """Whether the licence allows redistribution: yes or no (default: not known)"""
 
     def __post_init__(self) -> None:
-        if self.format is not None and format_named(self.format).read is None:
-            raise ConfigError(f"format {self.format!r} is only written; read are: {', '.join(READ)}")
+        if self.format is not None:
+            chosen = format_named(self.format)
+            if chosen.read is None:
+                raise ConfigError(f"format {chosen.name!r} is only written; read are: {', '.join(READ)}")
+            object.__setattr__(self, "format", chosen.name)
         if self.fps is not None and not 5 <= self.fps <= 1000:
             raise ConfigError(f"a frame rate of {self.fps:g}; expected between 5 and 1000 Hz")
         if self.redistributable not in (None, "yes", "no"):
@@ -90,11 +93,13 @@ def import_motions(
     run: Runner,
     progress: Callable[[Progress], None] = lambda _: None,
 ) -> Imported:
-    """Add everything below `sources` to the dataset `out`, which is created if there is none."""
+    """Add everything below `sources` to the dataset `out`, which is created if there is none and something can be
+    used."""
     description = describe(out, cached_robot(cfg.robot))
     jobs = jobs_of(sources, out, cfg)
-    done = build(out, jobs, partial(produce, cfg=cfg), run, description, progress=progress)
-    return Imported(done, [load_record(Layout(out).record(job.id)) for job in jobs])
+    with left_only_if_used(out):
+        done = build(out, jobs, partial(produce, cfg=cfg), run, description, progress=progress)
+        return Imported(done, [load_record(Layout(out).record(job.id)) for job in jobs])
 
 
 def describe(out: Path, robot: Robot) -> Description:

@@ -77,6 +77,8 @@ def _curated(source: Source, cfg: CurateCfg, read: ReadCfg | None) -> Clip | Cur
     if isinstance(source, HumanMotion):
         return curate(source, cfg)
     if isinstance(source, (str, os.PathLike)):
+        if Path(source).is_dir():
+            raise ReadError(source, "is a folder; phuma.retarget_all takes all recordings in it")
         clips = whole_clips(Path(source), read, cfg)
         if len(clips) != 1:
             raise ReadError(source, f"holds {len(clips)} motions, of several people or parts; use retarget_all")

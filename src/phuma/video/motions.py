@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.errors import ConfigError, ReadError
-from phuma.video.checks import Finding
+from phuma.video.checks import LEAST_SECONDS, Finding
 from phuma.video.estimate import Estimate, Progress, landmarks_of
 from phuma.video.lift import LiftCfg, Lifted, focal_of, lift
 from phuma.video.turning import steadied
@@ -82,7 +82,10 @@ def _nothing(estimate: Estimate) -> str:
     why = [*estimate.info.notes, *(f.text for f in estimate.findings)]
     more = [f"and {len(why) - SHOWN} more"] if len(why) > SHOWN else []
     said = "; ".join([*why[:SHOWN], *more]) or "nobody is seen for a second on end"
-    return f"no second of its {film_seconds(estimate):.3g} s can be used: {said}"
+    seconds = film_seconds(estimate)
+    return (
+        f"no second of its {seconds:.3g} s can be used: {said}" if seconds >= LEAST_SECONDS else f"is too short: {said}"
+    )
 
 
 def _turned(lifted: Lifted, estimate: Estimate, angles: list[float]) -> tuple[str, ...]:

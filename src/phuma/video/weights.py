@@ -17,8 +17,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from phuma.core.names import did_you_mean
-from phuma.errors import ConfigError, PhumaError
+from phuma.core.names import known_name
+from phuma.errors import PhumaError
 from phuma.io.atomic import write_atomic
 from phuma.io.cache import cache_dir
 
@@ -93,11 +93,7 @@ def folder() -> Path:
 
 def landmarker_weights(model: str) -> Weights:
     """Return the weights of a model by its name."""
-    if model not in LANDMARKERS:
-        raise ConfigError(
-            f"unknown model {model!r}{did_you_mean(model, LANDMARKERS)}; there are: {', '.join(LANDMARKERS)}"
-        )
-    return LANDMARKERS[model]
+    return LANDMARKERS[known_name(model, LANDMARKERS, "model")]
 
 
 def fetched(weights: Weights, say: Callable[[str], object] | None = None) -> Path:

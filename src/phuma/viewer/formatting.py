@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -50,6 +51,11 @@ def percentage(value: float | None) -> str:
 def decimal(value: float) -> str:
     """Return a number with its three leading digits."""
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def beside(value: float, limit: float) -> str:
+    """Return a number with three digits, but none finer than a thousandth of the limit that it is held against."""
+    return decimal(round(value, max(0, 2 - math.floor(math.log10(abs(limit))))) if limit else value)
 
 
 def typed(path: Path) -> str:

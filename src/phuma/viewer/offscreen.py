@@ -22,7 +22,7 @@ BACKGROUND = (mujoco.mjtRndFlag.mjRND_SKYBOX, mujoco.mjtRndFlag.mjRND_SHADOW, mu
 
 
 class Offscreen:
-    """Draw pictures of a model, any number of them; use it as a context manager.
+    """Draw pictures of a model, any number of them, in turn with others; use it as a context manager.
 
     It stands in for mujoco.Renderer, whose backend is fixed when mujoco is first imported, long before anybody knows
     that there will be a picture.
@@ -41,6 +41,7 @@ class Offscreen:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, at: TracebackType | None) -> None:
+        self._context.make_current()
         self._drawing.free()
         self._context.free()
 
@@ -72,6 +73,7 @@ class Offscreen:
         return np.where(drawn, opacity * over + (1 - opacity) * picture, picture).astype(np.uint8)
 
     def _picture(self) -> Array:
+        self._context.make_current()  # another one may have drawn in between
         picture = np.empty((self._page.height, self._page.width, 3), dtype=np.uint8)
         mujoco.mjr_render(self._page, self._scene, self._drawing)
         mujoco.mjr_readPixels(picture, None, self._page, self._drawing)

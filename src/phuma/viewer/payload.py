@@ -11,6 +11,7 @@ from phuma.core.clip import Measure
 from phuma.core.metric import quantity
 from phuma.core.rotations import Array
 from phuma.viewer import formatting, style
+from phuma.viewer.formatting import beside
 from phuma.viewer.show import Show, Track
 
 HUMAN = "human"
@@ -62,7 +63,7 @@ def payload_of(show: Show, choices: Sequence[Choice]) -> dict[str, Any]:
 def _measure(measure: Measure) -> dict[str, Any]:
     return {
         "name": measure.metric.label,
-        "value": quantity(f"{measure.value:.3g}", measure.metric.unit),
+        "value": quantity(beside(measure.value, measure.limit), measure.metric.unit),
         "limit": measure.metric.needs(measure.limit),
         "passed": measure.passed,
     }

@@ -267,7 +267,7 @@ def test_what_is_not_known_is_said(tmp_path, robot):
     save_robot_motion(tmp_path / "own.npz", made_up(robot))
     with pytest.raises(ReadError, match="is a robot motion of this program already; nothing needs to be imported"):
         import_motion(tmp_path / "own.npz", robot)
-    with pytest.raises(ConfigError, match="there is no format 'fbx'; there are: phuma, csv, kimodo, bones-seed, mjlab"):
+    with pytest.raises(ConfigError, match="unknown format 'fbx'; there are: phuma, csv, kimodo, bones-seed, mjlab"):
         format_named("fbx")
     with pytest.raises(ConfigError, match="format 'beyondmimic' is only written; read are: phuma, csv, kimodo, "):
         import_motion(tmp_path / "own.npz", robot, "beyondmimic")

@@ -139,7 +139,7 @@ def after(steps):
 def test_a_run_by_a_recipe_that_is_gone_is_told_so(run, monkeypatch):
     monkeypatch.setattr(recipes, "_REGISTERED", {})
     with pytest.raises(
-        Exception, match=r"run\.json: is damaged.*no algorithm 'toy'; there are: beyondmimic|algo is 'toy'"
+        Exception, match=r"run\.json: is damaged.*unknown algorithm 'toy'; there are: beyondmimic|algo is 'toy'"
     ):
         RunFolder(run.root).info()
 
@@ -149,5 +149,5 @@ def test_a_recipe_s_name_is_never_imported_from_a_file(run):
     document = json.loads(run.description.read_text())
     document["algo"] = "os"
     run.description.write_text(json.dumps(document))
-    with pytest.raises(ReadError, match="no algorithm 'os'"):
+    with pytest.raises(ReadError, match="unknown algorithm 'os'"):
         run.info()

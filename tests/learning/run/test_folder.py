@@ -199,7 +199,7 @@ def test_there_are_as_many_samples_as_batches_at_least():
 
 
 def test_what_is_not_there_is_named_with_what_is():
-    with pytest.raises(ConfigError, match="no algorithm 'magic'; there are: beyondmimic"):
+    with pytest.raises(ConfigError, match="unknown algorithm 'magic'; there are: beyondmimic"):
         RunCfg("magic", {})
     with pytest.raises(
         ConfigError, match=r"no preset 'tpu', did you mean 'cpu'\?; beyondmimic has: cpu, paper, deploy"

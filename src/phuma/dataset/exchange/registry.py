@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from phuma.contacts.robot_soles import standing_share
-from phuma.core.names import did_you_mean
+from phuma.core.names import known_name
 from phuma.core.robot_motion import RobotMotion
 from phuma.dataset.exchange import (
     beyondmimic,
@@ -45,10 +45,8 @@ WRITTEN = tuple(name for name, known in FORMATS.items() if known.write is not No
 
 
 def format_named(name: str) -> Format:
-    """Return the format of that name, or raise an error that lists the names."""
-    if name not in FORMATS:
-        raise ConfigError(f"there is no format {name!r}{did_you_mean(name, FORMATS)}; there are: {', '.join(FORMATS)}")
-    return FORMATS[name]
+    """Return the format of that name, whatever its case, or raise an error that lists the names."""
+    return FORMATS[known_name(name, FORMATS, "format")]
 
 
 def export_motion(motion: RobotMotion, robot: Robot, path: Path, name: str) -> None:

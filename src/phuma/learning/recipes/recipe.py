@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from phuma.core.names import did_you_mean
+from phuma.core.names import did_you_mean, known_name
 from phuma.errors import ConfigError
 from phuma.learning.algorithms.config import AlgorithmCfg
 from phuma.learning.env.config import EnvironmentCfg
@@ -217,10 +217,7 @@ def recipe_names() -> tuple[str, ...]:
 
 def recipe_named(name: str) -> Recipe:
     """Return a recipe by its name; nothing is imported but files of this folder."""
-    if name not in recipe_names():
-        raise ConfigError(
-            f"no algorithm {name!r}{did_you_mean(name, recipe_names())}; there are: {', '.join(recipe_names())}"
-        )
+    name = known_name(name, recipe_names(), "algorithm")
     if name not in _REGISTERED:
         register(import_module(f"phuma.learning.recipes.{name}").RECIPE)
     return _REGISTERED[name]

@@ -110,4 +110,4 @@ def find_experts(dataset: Dataset, robot: Robot, where: str | None, split: str |
 
 def own_algo(asked: TrainCfg, folder: RunFolder) -> str:
     """Return the name of the run's recipe."""
-    return folder.info().cfg.algo if asked.resume else asked.algo or ALGO
+    return folder.info().cfg.algo if asked.resume else recipe_named(asked.algo or ALGO).name

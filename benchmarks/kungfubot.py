@@ -189,7 +189,7 @@ def study(name: str, clips: int | None, scale: float, robot: str) -> list[Traini
             "by PPO": {"steps": steps(BY_TRIAL), "begin": "scratch"},
         }
     elif name == "robust":
-        disturbed = {"noise": 1.0, "pushes": True}
+        disturbed = {"noise": 1.0, "pushes": True, "differ": True}
         ways = {
             "randomized": {"steps": steps(), "environment": {"randomize": True}},
             "disturbed": {"steps": steps(), "environment": disturbed},

@@ -32,6 +32,7 @@ def test_a_teacher_that_is_not_there_is_told_before_anything_is_done(tmp_path):
 def test_noise_and_pushes_are_asked_for_by_themselves_or_with_all_of_the_table():
     for own in new_run(asked(disturb=True)).stages.values():
         environment = own.environment
-        assert (environment.noise, environment.pushes, environment.randomize) == (1.0, True, False)
+        assert (environment.noise, environment.pushes, environment.differ) == (1.0, True, True)
+        assert not environment.randomize
     with pytest.raises(ConfigError, match="--disturb and --randomize: give one of them"):
         check_numbers(asked(disturb=True, randomize=True))

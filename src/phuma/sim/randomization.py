@@ -40,6 +40,9 @@ class RandomizationCfg:
     """Coefficient of friction of all contacts."""
     bias: Range = BIAS
     """What joint encoders read too much, rad."""
+    alike: float = 0.0
+    """Share of robots of which all links have one factor on their masses, and all joints one on their gains; of the
+    others each has its own, which weigh nearly what the model does."""
     delay: int = 0
     """Most control steps after which the motors are told what was decided."""
     torque: float = 0.0
@@ -50,6 +53,10 @@ class RandomizationCfg:
     """Half widths of what a push adds to the root's velocity, m/s."""
     push_angular: tuple[float, float, float] | None = None
     """Half widths of what a push adds to the root's angular velocity, rad/s."""
+
+
+DIFFERING = RandomizationCfg(gain=(0.88, 1.12), mass=(0.88, 1.12), bias=(0.0, 0.0), alike=0.5)
+"""Robots that differ from their model in what it is not known for: weight, strength, balance and grip"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +104,7 @@ def draw_randomization(
     """Return a random draw of the differences, by the paper's table unless said otherwise; `bodies` are needed where
     their masses differ."""
     low, high = np.array(cfg.com).T
-    return Randomization(
+    out = Randomization(
         stiffness=rng.uniform(*cfg.gain, size=(environments, joints)),
         damping=rng.uniform(*cfg.gain, size=(environments, joints)),
         com=rng.uniform(low, high, size=(environments, 3)),
@@ -106,6 +113,18 @@ def draw_randomization(
         mass=None if cfg.mass is None else rng.uniform(*cfg.mass, size=(environments, bodies)),
         delay=rng.integers(cfg.delay + 1, size=environments) if cfg.delay else 0,
     )
+    if cfg.alike:
+        make_alike(rng, out, cfg)
+    return out
+
+
+def make_alike(rng: np.random.Generator, drawn: Randomization, cfg: RandomizationCfg) -> None:
+    """Give a share of the robots one factor for all links, and one for all joints."""
+    rows = np.flatnonzero(rng.random(len(drawn.friction)) < cfg.alike)
+    gain = rng.uniform(*cfg.gain, size=(len(rows), 1))
+    drawn.stiffness[rows], drawn.damping[rows] = gain, gain
+    if drawn.mass is not None and cfg.mass is not None:
+        drawn.mass[rows] = rng.uniform(*cfg.mass, size=(len(rows), 1))
 
 
 def randomizable_model(model: mujoco.MjModel) -> mujoco.MjModel:

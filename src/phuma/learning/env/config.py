@@ -55,6 +55,8 @@ class EnvironmentCfg:
     """Factor on the noise of what the policy senses, where environments are not randomized."""
     pushes: bool = False
     """Whether robots are pushed by the paper's table, where environments are not randomized."""
+    differ: bool = False
+    """Whether robots differ in weight, strength, balance and grip, where environments are not randomized."""
 
     def __post_init__(self) -> None:
         if self.base not in BASES:

@@ -149,7 +149,7 @@ def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):
 TEACHER, STUDENT = "teacher", "student"
 PAST = 10
 """Control steps of the past that are observed"""
-SMALL = LatentCfg(encoder=(16, 64), channels=(16, 16), init_std=0.4)
+SMALL = LatentCfg(hidden=(512, 256, 128), encoder=(16, 64), channels=(16, 16), init_std=0.4)
 LARGE = LatentCfg(hidden=(768, 512, 256), encoder=(60, 128), privileged=(256, 128), norm=True, init_std=1.0)
 FROM_EXPERTS = EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2, history=PAST)
 BY_TRIAL = EnvironmentCfg(history=PAST)

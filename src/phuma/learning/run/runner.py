@@ -34,7 +34,7 @@ from phuma.sim.coordinates import Coordinates
 from phuma.sim.events import EventsCfg
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
-from phuma.sim.randomization import Randomization, RandomizationCfg, draw_randomization
+from phuma.sim.randomization import DIFFERING, Randomization, RandomizationCfg, draw_randomization
 
 MOST_FRAMES = 200_000
 """Most frames of motions that are learned from at a time: an hour, 300 MB."""
@@ -75,11 +75,11 @@ class StageRunner:
         self.rng, self.generator = np.random.default_rng(cfg.seed), torch.Generator().manual_seed(cfg.seed)
         if number():
             self._seed_apart(0)
-        randomization = None
-        if self.cfg.environment.randomize:
+        randomization, table = None, self.task.randomization if self.cfg.environment.randomize else DIFFERING
+        if self.cfg.environment.randomize or self.cfg.environment.differ:
             environments = self.cfg.environment.environments
             randomization = draw_randomization(
-                self.rng, environments, library.robot.n_joints, self.task.randomization, library.robot.n_bodies
+                self.rng, environments, library.robot.n_joints, table, library.robot.n_bodies
             )
         self.simulation = make_simulation(library, self.cfg.environment, device, threads, randomization)
         self._clips = np.arange(0)
@@ -266,8 +266,9 @@ def training_events(
 ) -> EventsCfg:
     """Return the task's table of randomization in full where environments are randomized; where they are not, the
     noise, pushes and first states off the reference that the environment's settings ask for."""
-    if randomization is None:
-        return EventsCfg(noise=own.noise, pushes=own.pushes, start=own.start)
+    if randomization is None or not own.randomize:
+        facts = None if randomization is None else randomization.facts(robot)
+        return EventsCfg(noise=own.noise, pushes=own.pushes, start=own.start, facts=facts)
     return EventsCfg(
         noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias, delay=randomization.delay,
         torque=cfg.torque, facts=randomization.facts(robot), push_every=cfg.push_every, push_linear=cfg.push_linear,

@@ -35,7 +35,7 @@ def new_run(asked: TrainCfg) -> RunCfg:
     if asked.no_future:
         given["future"] = False
     if asked.disturb:
-        given |= {"noise": 1.0, "pushes": True}
+        given |= {"noise": 1.0, "pushes": True, "differ": True}
     if (asked.randomize or asked.disturb) and asked.preset != DEPLOY and taught_by_experts(cfg.algo, cfg.stages):
         given["history"] = REMEMBERED
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})

@@ -47,7 +47,7 @@ def resumed_data(folder: RunFolder, asked: TrainCfg) -> tuple[str | None, str]:
 def of_preset(cfg: RunCfg, preset: str) -> bool:
     """Return whether a run has the settings of a preset but for what options change."""
     stages = recipe_named(cfg.algo).presets.get(preset, {})
-    changed = ("randomize", "noise", "pushes", "future", "base", "differences", "history", "condition")
+    changed = ("randomize", "noise", "pushes", "differ", "future", "base", "differences", "history", "condition")
     for name, own in cfg.stages.items():
         if name not in stages:
             return False

@@ -33,7 +33,7 @@ def source(tmp_path_factory):
     base.mkdir()
     stand = generate("stand", 2.0, 0).motion
     amass_smplx.write(base / "stand.npz", stand)
-    amass_smplx.write(base / "float.npz", FAULTS["float"].apply(stand, 20.0))
+    amass_smplx.write(base / "float.npz", FAULTS["float"].apply(stand, 30.0))
     return base
 
 

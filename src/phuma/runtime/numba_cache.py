@@ -87,7 +87,11 @@ def _load_what_another_process_compiles(dispatcher: Any) -> None:
 
 
 def fill_cache() -> None:
-    """Compile the function that standard input names into the cache; the process that asked loads it from there."""
+    """Compile the function that standard input names into the cache; the process that asked loads it from there.
+
+    numba's types have no other form than a pickle. This one is from the process that started this one, through a pipe
+    that nobody else can write to: no file of anybody is read by it.
+    """
     module, name, types = pickle.load(sys.stdin.buffer)
     function = getattr(importlib.import_module(module), name)
     folder = cache_folder()

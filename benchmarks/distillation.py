@@ -22,7 +22,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,7 @@ from phuma.pipelines.files_to_clips import kept_clips
 from phuma.pipelines.retarget import retarget
 from phuma.robots import cached_robot
 from phuma.runtime.process_pool import map_in_order
+from phuma.sim.feedback import Strand
 from phuma.synth import generate
 from rows import add_row, read_rows
 from tables import markdown, save
@@ -117,6 +118,12 @@ def expert(asked: tuple[str, int]) -> dict[str, Any]:
     return json.loads(about.read_text()) | {"path": str(own)}
 
 
+@lru_cache(maxsize=256)
+def strands(file: str, robot: str) -> list[Strand]:
+    """The feedback of a performance and of the ways back to it, of which each takes a second."""
+    return strands_of(load_rollout(file), cached_robot(robot))
+
+
 @lru_cache(maxsize=2)
 def library(names: tuple[str, ...], bundle: int = 0) -> tuple[MotionLibrary, float]:
     """The motions with their performances, and the CPU seconds of the experts; what is not certified is left out."""
@@ -129,9 +136,7 @@ def library(names: tuple[str, ...], bundle: int = 0) -> tuple[MotionLibrary, flo
         performance = None
         if about["loosely"]:
             file = path.with_suffix(".rollout.npz")
-            performance = performance_of(
-                load_rollout(file), robot, lambda file=file: strands_of(load_rollout(file), robot)
-            )
+            performance = performance_of(load_rollout(file), robot, partial(strands, str(file), robot.name))
         out.add(name, motion, about["category"], performance)
     return out, cpu
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import onnxruntime
 import rotations as rot
+from law import Law
 
 FELT = ("proprioception", "sensed", "history")
 """Inputs whose joints are the robot's own, not the reference's"""
@@ -45,6 +46,8 @@ class Policy:
         self.default_pose = np.array(self.about["default_pose"])
         self.period = 1 / self.about["control_rate"]
         self.frames = len(self.motion["joint_pos"])
+        units = self.about.get("deviation_units")
+        self.law = None if units is None else Law(self.motion, units)
 
     def begin(self, state: State) -> None:
         """Begin at frame 0. The motion is turned to where the robot faces, which only the robot's own IMU knows."""
@@ -57,6 +60,9 @@ class Policy:
         if self.frame + 1 >= self.frames:
             return None
         self.frame += 1
+        if self.law is not None:
+            ((deviation,),) = self.session.run(["deviation"], self.inputs(state))
+            return self.law.target(deviation, self.frame - 1)
         (action,), (target,) = self.session.run(["action", "target"], self.inputs(state))
         self.action = action
         return target.astype(float)

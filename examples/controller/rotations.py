@@ -38,6 +38,11 @@ def columns(q):
     return np.array([*first, 2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)])
 
 
+def turned(q, v):
+    """Return a vector turned by a rotation."""
+    return multiply(multiply(q, [0.0, *v]), inverse(q))[1:]
+
+
 def up(q):
     """Return where the world's up is, seen from a rotated body."""
     w, x, y, z = q

@@ -210,7 +210,7 @@ def test_a_certificate_of_another_robot_is_told(dataset, trained):
 
 
 def test_a_dataset_of_which_nothing_is_certified_is_an_error(g1):
-    with pytest.raises(PhumaError, match="none of 3 clips can be learned from experts; stand: is not certified"):
+    with pytest.raises(PhumaError, match="none of 3 clips has a performance to go by; stand: is not certified"):
         only_performed(library(g1))
 
 

@@ -9,6 +9,7 @@ costs what the performance's own feedback will cost from there, so that costs al
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -65,8 +66,13 @@ def perform_bundle(
 
 
 def strands_of(rollout: Rollout, robot: Robot, threads: int = 1) -> list[Strand]:
-    """Return the feedback along a performance that was stored with its gains, and along the ways back to it that were
-    stored with it."""
+    """Return the feedback along a performance, found anew where it was not stored, and along the ways back to it that
+    were stored with it."""
+    if rollout.gains is None:
+        assert rollout.velocity is not None
+        assert rollout.target is not None
+        gains, value = feedback_along(Dynamics(robot, threads), rollout.qpos, rollout.velocity, rollout.target)
+        rollout = replace(rollout, gains=gains, value=value)
     strands, bundle = [Strand(0, feedback_of(rollout))], rollout.bundle
     if bundle is None:
         return strands

@@ -73,14 +73,14 @@ def only_performed(library: MotionLibrary) -> MotionLibrary:
     out.left_out += [*library.left_out, *((library.names[n], reason) for n, reason in sorted(reasons.items()))]
     if not kept:
         name, reason = out.left_out[0]
-        raise PhumaError(f"none of {len(out.left_out)} clips can be learned from experts; {name}: {reason}")
+        raise PhumaError(f"none of {len(out.left_out)} clips has a performance to go by; {name}: {reason}")
     return out
 
 
 def _faults(library: MotionLibrary) -> dict[int, str]:
     """Return why motions cannot be learned from experts, by their numbers."""
     performed = {n: p for n, p in enumerate(library.performances) if p is not None}
-    reasons = dict.fromkeys(set(range(len(library))) - set(performed), "is not certified")
+    reasons = dict.fromkeys(set(range(len(library))) - set(performed), "is not certified; `phuma certify` performs it")
     if not performed:
         return reasons
     simulation = MujocoSimulation(library.robot, len(performed), SUBSTEPS)

@@ -25,3 +25,12 @@ def tangent(state: Coordinates, reference: Coordinates) -> Array:
     turn = rot.to_rotvec(rot.multiply(rot.conjugate(reference.qpos[..., 3:7]), state.qpos[..., 3:7]))
     away = state.qpos - reference.qpos
     return np.concatenate([away[..., :3], turn, away[..., 7:], state.qvel - reference.qvel], axis=-1)
+
+
+def moved(reference: Coordinates, away: Array) -> Coordinates:
+    """Return the states that are so far (..., 2V) from a reference: what `tangent` is of."""
+    half = away.shape[-1] // 2
+    qpos, turn = reference.qpos, rot.from_rotvec(away[..., 3:6])
+    quat = rot.multiply(qpos[..., 3:7], turn)
+    parts = (qpos[..., :3] + away[..., :3], quat, qpos[..., 7:] + away[..., 6:half])
+    return Coordinates(np.concatenate(parts, axis=-1), reference.qvel + away[..., half:])

@@ -90,6 +90,11 @@ class Strands:
         self._performance = np.concatenate([[0], np.cumsum(counts)[:-1]])
         self._ways = counts - 1
 
+    def arrays(self) -> dict[str, Array]:
+        """Return all strands in arrays, one after the other: each begins at a control step of its motion."""
+        lengths = self._last - self._first + 1
+        return {**self._feedback._asdict(), "begin": self._begin, "steps": lengths}
+
     def aim(self, state: Coordinates, motion: Array, step: Array) -> tuple[Array, Array]:
         """Return (E, N) rad, what the joints' controllers of E environments should aim at, and (E,) what their
         deviations will cost, at steps (E,) of motions (E,)."""

@@ -33,7 +33,8 @@ OPSET = 18
 
 
 class Deployed(nn.Module):
-    """A policy as a robot runs it, from its inputs in order to `action` and `target` = base + action_scale action."""
+    """A policy as a robot runs it, from its inputs in order to `action` and `target` = base + action_scale action; one
+    that acts by certificates, to `deviation`."""
 
     action_scale: Tensor
     default_pose: Tensor
@@ -41,12 +42,15 @@ class Deployed(nn.Module):
     def __init__(self, net: Actor, info: PolicyInfo) -> None:
         super().__init__()
         self.actor, self.names = net.actor, [each["name"] for each in info.inputs]
+        self.lawful = info.task.lawful
         self.register_buffer("action_scale", torch.tensor(info.action_scale))
         self.register_buffer("default_pose", torch.tensor(info.default_pose))
 
-    def forward(self, *inputs: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, *inputs: Tensor) -> tuple[Tensor, ...]:
         given = dict(zip(self.names, inputs))
         action = self.actor(given)
+        if self.lawful:
+            return (action,)
         return action, given.get("base", self.default_pose) + self.action_scale * action
 
 
@@ -67,9 +71,7 @@ def onnx_model(policy: TorchPolicy) -> ModelProto:
     examples = {each["name"]: torch.zeros(2, *each["shape"]) for each in info.inputs}
     batch = torch.export.Dim("batch")
     shapes = (tuple({0: batch} for _ in examples),)
-    return graph_of(
-        Deployed(policy.net, info), examples, ["action", "target"], texts, f"{FORMAT} {VERSION}", info, shapes
-    )
+    return graph_of(Deployed(policy.net, info), examples, [*info.outputs], texts, f"{FORMAT} {VERSION}", info, shapes)
 
 
 def graph_of(

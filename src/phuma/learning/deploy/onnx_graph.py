@@ -66,10 +66,11 @@ class Graph(NamedTuple):
 
 
 class GraphRunner:
-    """Open a file at the first call, and run it at all others; every fault of the file is a ReadError."""
+    """Open a file at the first call, and run it at all others; every fault of the file is a ReadError. What it returns
+    is the first of `outputs` that the graph has."""
 
-    def __init__(self, path: str | Path, output: str = "action") -> None:
-        self.path, self.output = Path(path), output
+    def __init__(self, path: str | Path, *outputs: str) -> None:
+        self.path, self.outputs, self.output = Path(path), outputs, outputs[0]
         self.session: onnxruntime.InferenceSession | None = None
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -102,6 +103,8 @@ class GraphRunner:
             self.session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
         except Exception as e:  # it raises types of its own that share no base
             raise ReadError(self.path, f"cannot be run by onnxruntime: {_why(e)}") from None
+        there = {port.name for port in self.session.get_outputs()}
+        self.output = next((name for name in self.outputs if name in there), self.output)
         texts = {entry.key: entry.value for entry in model.metadata_props}
         return Graph(texts, _ports(self.session.get_inputs()), _ports(self.session.get_outputs()))
 

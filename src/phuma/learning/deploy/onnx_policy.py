@@ -12,7 +12,8 @@ from phuma.core.rotations import Array
 from phuma.errors import ReadError
 from phuma.io.json_file import parse_json
 from phuma.learning.deploy.onnx_graph import Graph, GraphRunner, Port
-from phuma.learning.deploy.policy import PolicyInfo, info_from_plain
+from phuma.learning.deploy.policy import ACTION, DEVIATION, PolicyInfo, info_from_plain
+from phuma.learning.env.deviation import units
 from phuma.learning.env.observation import Observation
 from phuma.runtime.limited import LimitedProcess, LimitError
 from phuma.runtime.process_pool import WorkerLimits
@@ -35,7 +36,7 @@ class OnnxPolicy:
         for group in self._groups:
             value = np.asarray(observation[group.name])
             given[group.name] = value if group.coming is None else np.asarray(features[group.name])[value]
-        if self.info.base != "default":
+        if self.info.based:
             given["base"] = np.zeros((len(value), self.info.n_joints), dtype=np.float32)
         return asked(self.path, self.graph, given)
 
@@ -44,19 +45,20 @@ def metadata_of(info: PolicyInfo) -> dict[str, Any]:
     """Return the file's metadata by names; each value is written as JSON."""
     about: dict[str, Any] = {"base_about": BASES[info.base].about, "future_about": None}
     about |= {f"{group.name}_about": group.coming.about for group in info.task.actor if group.coming is not None}
+    if info.task.lawful:
+        about["deviation_units"] = units(info.n_joints).tolist()
     return {"format": FORMAT, "format_version": VERSION, **info.as_plain(), "observations": info.inputs, **about}
 
 
 def load_onnx(path: str | Path) -> OnnxPolicy:
     """Read a policy; every fault of the file is a ReadError."""
     path = Path(path)
-    process: LimitedProcess[Any] = LimitedProcess(GraphRunner(path.absolute()), LIMITS)
+    process: LimitedProcess[Any] = LimitedProcess(GraphRunner(path.absolute(), ACTION, DEVIATION), LIMITS)
     try:
         graph = asked(path, process)
         info = _info(path, graph)
-        joints = (info.n_joints,)
         _check_sizes(path, "input", graph.inputs, {each["name"]: tuple(each["shape"]) for each in info.inputs})
-        _check_sizes(path, "output", graph.outputs, {"action": joints, "target": joints})
+        _check_sizes(path, "output", graph.outputs, info.outputs)
     except BaseException:
         process.end()
         raise

@@ -26,6 +26,10 @@ OBSERVED = ("substeps", "base", "future", *LATER)
 """Names of the environment's settings that a policy's description has, too"""
 
 
+ACTION, TARGET, DEVIATION = "action", "target", "deviation"
+"""Names of what a policy's file gives: an action and what it aims at, or how far the robot is from the reference"""
+
+
 @dataclass(frozen=True)
 class PolicyInfo:
     """The description of a policy: all that a deployment needs beside the weights; joints as in `joint_names`."""
@@ -101,11 +105,23 @@ class PolicyInfo:
         return recipe_named(self.algo).task(self.stage, cfg).acting
 
     @property
+    def based(self) -> bool:
+        """Return whether actions are added to a base that a deployment has to give."""
+        return self.base != "default" and not self.task.lawful
+
+    @property
+    def outputs(self) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of the outputs by their names; the first is the action."""
+        if self.task.lawful:
+            return {DEVIATION: (self.task.actions(self),)}
+        return {ACTION: (self.n_joints,), TARGET: (self.n_joints,)}
+
+    @property
     def inputs(self) -> list[dict[str, Any]]:
         """Return the inputs: what the policy observes and, where it needs it, what its actions are added to; each with
         name, shape and parts."""
         out = [group.described(self) for group in self.task.actor]
-        if self.base != "default":
+        if self.based:
             part = {"name": "base", "size": self.n_joints, "about": f"rad: {BASES[self.base].about}"}
             out.append({"name": "base", "shape": [self.n_joints], "parts": [part]})
         return out

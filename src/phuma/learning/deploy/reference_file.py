@@ -45,8 +45,14 @@ def save_reference(path: str | Path, library: MotionLibrary, number: int, info: 
         assert group.coming is not None
         arrays[group.name] = references.features[group.name]
         arrays[f"{group.name}_rows"] = references.coming(group.coming, frames)
+    if references.law is not None:
+        arrays |= {f"law_{name}": _single(values) for name, values in references.law.strands.arrays().items()}
     names = (*OF_STATE, *OF_BODIES) if task.whole else OF_STATE
     save_npz(path, arrays | {name: getattr(state, name) for name in names})
+
+
+def _single(values: Array) -> Array:
+    return values.astype(np.float32) if values.dtype == float else values
 
 
 def robot_facts(robot: Robot) -> dict[str, Array]:

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from phuma.core.tensors import Tensor
+from phuma.learning.env import deviation
 from phuma.learning.env.context import Context
 from phuma.learning.env.masking import Masking
-from phuma.learning.env.observation import ObservationGroup
+from phuma.learning.env.observation import ObservationGroup, RobotSizes
 from phuma.robots.robot import Robot
 from phuma.robots.whole import whole_robot
 from phuma.sim.randomization import RandomizationCfg
@@ -74,12 +75,19 @@ class Task:
     """How far off, in m, the place on the floor counts for experts that label: for policies that see where they are."""
     masking: Masking | None = None
     """What a masked policy is told of the coming motion."""
+    lawful: bool = False
+    """Whether an action says how far the robot is from a motion's certified performance, whose own law then says what
+    to aim at: see `env.deviation`."""
     estimated: tuple[ObservationGroup, ...] = ()
     """Groups that no sensor reads and that the policy's network estimates from what it observed in the past."""
 
     def tracked(self, robot: Robot) -> Robot:
         """Return the robot as this task knows it: with its key bodies and gains."""
         return robot_of(robot, self.whole, self.gains)
+
+    def actions(self, robot: RobotSizes) -> int:
+        """Return how many numbers an action has."""
+        return deviation.size(robot.n_joints) if self.lawful else robot.n_joints
 
     @property
     def groups(self) -> tuple[ObservationGroup, ...]:

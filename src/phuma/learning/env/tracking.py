@@ -10,6 +10,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like, namespace, to_numpy
 from phuma.learning.env.context import Ahead, Context, constants_of
+from phuma.learning.env.deviation import lawful_targets
 from phuma.learning.env.masking import Masks
 from phuma.learning.env.observation import Histories, Observation, Observer
 from phuma.learning.env.task import Task
@@ -82,7 +83,7 @@ class TrackingEnv:
         self.frame = np.zeros(count, dtype=int)
         self.age = np.zeros(count, dtype=int)
         self.wait = events.push_waits(self.rng, count, self.cfg)
-        self.action = self._to(np.zeros((count, self.robot.n_joints), dtype=np.float32))
+        self.action = self._to(np.zeros((count, self.task.actions(self.robot)), dtype=np.float32))
         self._begin(np.arange(count))
         if self._histories.lengths:
             self.observe()
@@ -103,13 +104,16 @@ class TrackingEnv:
         return self._histories.thinned(out)
 
     def step(self, action: Tensor) -> Step:
-        """Advance all environments by one control step with the actions (E, N)."""
+        """Advance all environments by one control step with the actions (E, A)."""
         self._push()
         self._histories.advance()
         if self._masks is not None:
             self._masks.advance()
         coming = self.frame + 1
-        target = self.references.base[coming] + self.constants.action_scale * action
+        if self.task.lawful:
+            target = self._to(lawful_targets(self.references, action, self.frame))
+        else:
+            target = self.references.base[coming] + self.constants.action_scale * action
         told = self._actuation(target, self.age == 0)
         self.simulation.step(told if self.joint_bias is None else told - self.joint_bias)
         self.frame, self.age = coming, self.age + 1

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from phuma.core.rotations import Array
 from phuma.errors import PhumaError
 from phuma.learning.motions.library import MotionLibrary
-from phuma.learning.motions.references import References
 from phuma.sim.coordinates import Coordinates
 from phuma.sim.feedback import Strands
+
+if TYPE_CHECKING:
+    from phuma.learning.motions.references import References
 
 
 class Experts:
@@ -24,11 +28,11 @@ class Experts:
             if (performance := library.performances[clip]) is None:
                 raise PhumaError(f"{library.names[clip]} has no performance to learn from; certify it first")
             parts.append(performance.feedback())
-        self._strands = Strands(parts, reach)
+        self.strands = Strands(parts, reach)
 
     def __call__(self, state: Coordinates, frames: Array) -> tuple[Array, Array]:
         """Return (E, N) rad, what to aim at from these states at these frames of the references, and (E,) what being
         off costs."""
         references = self._references
         motion = references.clip_of[frames]
-        return self._strands.aim(state, self._which[motion], frames - references.first[motion])
+        return self.strands.aim(state, self._which[motion], frames - references.first[motion])

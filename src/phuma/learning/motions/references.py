@@ -10,15 +10,20 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like
 from phuma.core.trajectory import split_qpos
+from phuma.errors import PhumaError
 from phuma.learning.env.context import Constants, constants_of
 from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import Task
+from phuma.learning.motions.experts import Experts
 from phuma.learning.motions.library import MotionLibrary, Performance
 from phuma.robots.inverse_dynamics import derivatives
 from phuma.sim.coordinates import Coordinates
 from phuma.sim.feedforward import BASES, CERTIFIED, between
 from phuma.sim.kinematics import Kinematics
 from phuma.sim.state import State
+
+CERTIFY = "`phuma certify` performs it"
+"""The remedy where a motion has no performance"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +45,8 @@ class References:
     features: Mapping[str, Tensor]
     """(F, D) features of one frame as a network is given them, by the names of groups of coming frames. Of a group of
     chained frames more rows follow: of each motion its last frame relative to itself, to the one before it, ..."""
+    law: Experts | None = None
+    """What the motions' certificates aim at in any state, for policies that act by it"""
 
     def __len__(self) -> int:
         return len(self.clip_of)
@@ -58,7 +65,7 @@ class References:
         """Return the references with tensors of the library and device of `example`."""
         state = State(*(like(example, getattr(self.state, f.name)) for f in fields(State)))
         features = {name: like(example, values) for name, values in self.features.items()}
-        return References(self.clips, self.first, self.last, self.clip_of, state, like(example, self.base), features)
+        return replace(self, state=state, base=like(example, self.base), features=features)
 
 
 def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task, both: bool = False) -> References:
@@ -71,6 +78,8 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task, bot
     numbers, states, targets = [], [], []
     for clip in clips:
         performance = library.performances[clip] if task.performed or task.base == CERTIFIED else None
+        if task.lawful and performance is None:
+            raise PhumaError(f"{library.names[clip]} is not certified, and this policy acts by certificates: {CERTIFY}")
         if performance is not None:
             numbers.append(clip)
             states.append(kinematics.of_coordinates(performance.states))
@@ -86,7 +95,7 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task, bot
     first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     last = first + lengths - 1
     constants = constants_of(robot, state.root_pos, task.base)
-    return References(
+    references = References(
         clips=np.array(numbers),
         first=first,
         last=last,
@@ -95,6 +104,7 @@ def expand(library: MotionLibrary, clips: Sequence[int] | Array, task: Task, bot
         base=np.concatenate(targets),
         features={group.name: _features(group, constants, state, first, last) for group in task.coming},
     )
+    return replace(references, law=Experts(library, references)) if task.lawful else references
 
 
 def _performed_targets(library: MotionLibrary, clip: int, performance: Performance, task: Task) -> Array:

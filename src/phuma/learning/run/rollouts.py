@@ -94,11 +94,12 @@ def _together(
 
 
 def action_fault(action: Array, step: int, joint_names: Sequence[str]) -> str:
-    """Return what is wrong with an action (N,) that is not finite."""
+    """Return what is wrong with an action that is not finite, of a number per joint or of others."""
     wrong = np.flatnonzero(~np.isfinite(action))
     first = wrong[0]
     others = f", and {len(wrong) - 1} more of {len(action)}" if len(wrong) > 1 else ""
     return (
         f"at control step {step} ({(step - 1) / CONTROL_RATE:.2f} s) its output `action` is {action[first]} for "
-        f"{joint_names[first]}{others}; actions have to be finite"
+        f"{joint_names[first] if len(action) == len(joint_names) else f'number {first}'}{others}; actions have to be "
+        "finite"
     )

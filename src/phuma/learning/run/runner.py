@@ -15,7 +15,7 @@ from phuma.core.rotations import Array
 from phuma.core.tensors import to_numpy
 from phuma.errors import PhumaError
 from phuma.learning.algorithms.algorithm import Outcome, below
-from phuma.learning.algorithms.distillation import Label
+from phuma.learning.algorithms.distillation import Label, Teacher
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.observation import Observation
 from phuma.learning.env.tracking import TrackingEnv
@@ -99,7 +99,7 @@ class StageRunner:
         if teacher is not None:
             self.net.learn_from(teacher)
         self.net.use(self._features())
-        labels = self._expert_labels if self.experts else self._labels if teacher else None
+        labels = self._labeller()
         algorithm = self.cfg.algorithm.for_motions(len(library))
         self.algorithm = own.algorithm(self.net, algorithm, self.observation, self.generator, labels)
         self.iterations = self.steps = 0
@@ -188,13 +188,14 @@ class StageRunner:
             order = np.arange(len(lengths)) if lengths.sum() <= MOST_FRAMES else self.rng.permutation(len(lengths))
             clips = np.sort(order[: max(1, int(np.searchsorted(np.cumsum(lengths[order]), MOST_FRAMES, "right")))])
         self._clips = clips
-        both = self.cfg.algorithm.taught or self.task.performed
+        both = not self.task.lawful and (self.cfg.algorithm.taught or self.task.performed)
         references = expand(self.library, clips, self.task, both)
         self._teacher_targets = references.base
         if self.teacher is not None and self.teacher_base != self.task.base:
             other = replace(self.task, base=self.teacher_base, teacher=(), actor=(), critic=())
             self._teacher_targets = expand(self.library, clips, other, both).base
-        self.experts = Experts(self.library, references, self.task.reach) if self.expert_taught else None
+        taught = self.expert_taught and not self.task.lawful
+        self.experts = Experts(self.library, references, self.task.reach) if taught else None
         return references, Sampler(references, self.rng, self.cfg.environment.first)
 
     def _seed_apart(self, iterations: int) -> None:
@@ -209,6 +210,18 @@ class StageRunner:
         self.net.use(self._features())
         self.observation = self._tensors(self.env.observe())
         self.algorithm.forget()
+
+    def _labeller(self) -> Teacher | None:
+        """Return who labels actions, if anybody does."""
+        if self.task.lawful:
+            return self._truth
+        return self._expert_labels if self.experts else self._labels if self.teacher else None
+
+    def _truth(self, observation: Observation) -> Label:
+        """Return what is to be estimated; what is far off counts less, as it costs its square."""
+        (group,) = self.task.estimated
+        truth = observation[group.name]
+        return Label(truth, truth.square().sum(-1))
 
     def _labels(self, observation: Observation) -> Label:
         """Return what the teacher would do."""

@@ -27,6 +27,7 @@ from phuma.pipelines.evaluate_policy import (
 from phuma.pipelines.evaluating.document import about, failed, left_out, physics
 from phuma.pipelines.evaluating.options import EvaluateCfg, check_numbers
 from phuma.pipelines.evaluating.rollout_files import write_rollouts
+from phuma.pipelines.experts import only_performed
 from phuma.pipelines.follow_path import told
 from phuma.pipelines.progress_bars import reading_bar
 from phuma.pipelines.sim2sim import Judged, judge_all_worlds, world_document
@@ -60,6 +61,8 @@ def evaluate(asked: EvaluateCfg) -> Evaluated:
     library = dataset_library(
         dataset, robot, where, None if split == "all" else split, reading_bar, follows_performances(policy.info)
     )
+    if policy.info.task.lawful:
+        library = only_performed(library)
     if asked.sim2sim:
         return in_worlds(policy, library, asked)
     if asked.out is not None:

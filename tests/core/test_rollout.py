@@ -48,11 +48,35 @@ def test_files_of_version_1_are_read(tmp_path, rollout):
     """They call the frame rate `rate`."""
     save_rollout(tmp_path / "a.npz", replace(rollout, fps=25.0, terminated_at=6))
     arrays = dict(np.load(tmp_path / "a.npz"))
-    assert int(arrays["version"]) == 4
+    assert int(arrays["version"]) == 5
     np.savez(tmp_path / "b.npz", **({"rate": arrays.pop("fps")} | arrays | {"version": np.array(1)}))
     new, old = load_rollout(tmp_path / "a.npz"), load_rollout(tmp_path / "b.npz")
     assert (old.fps, old.motion, old.terminated_at) == (new.fps, new.motion, new.terminated_at) == (25.0, "walk/01", 6)
     np.testing.assert_array_equal(old.qpos, new.qpos)
+
+
+@pytest.mark.parametrize("lateness", [0.0, 50.0, np.inf])
+def test_the_law_of_its_feedback_is_kept_and_files_before_version_5_have_none(tmp_path, rollout, lateness):
+    save_rollout(tmp_path / "a.npz", replace(rollout, lateness=lateness, regulator="damped"))
+    loaded = load_rollout(tmp_path / "a.npz")
+    for kept in (loaded, loaded.reordered(("knee", "hip"))):
+        assert (kept.lateness, kept.regulator) == (lateness, "damped")
+    save_rollout(tmp_path / "b.npz", loaded)
+    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    del arrays["lateness"], arrays["regulator"]
+    np.savez(tmp_path / "c.npz", **(arrays | {"version": np.array(4)}))
+    assert (load_rollout(tmp_path / "c.npz").lateness, load_rollout(tmp_path / "c.npz").regulator) == (None, None)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, -np.inf])
+def test_a_weight_that_is_none_is_refused(tmp_path, rollout, wrong):
+    with pytest.raises(PhumaError, match=f"lateness is {wrong}; expected 0 or more"):
+        replace(rollout, lateness=wrong)
+    save_rollout(tmp_path / "a.npz", replace(rollout, lateness=1.0))
+    np.savez(tmp_path / "b.npz", **(dict(np.load(tmp_path / "a.npz")) | {"lateness": np.array(wrong)}))
+    with pytest.raises(ReadError, match=r"b\.npz: lateness is"):
+        load_rollout(tmp_path / "b.npz")
 
 
 def test_some_frames_of_a_rollout_or_another_rate_are_a_path_that_ends_nowhere(rollout):
@@ -103,7 +127,7 @@ def test_files_of_another_kind_or_cut_short_say_so(tmp_path, rollout):
     arrays = dict(np.load(path))
     for change, problem in (
         ({"format": "phuma-walk"}, "is of format 'phuma-walk'; expected 'phuma-rollout'"),
-        ({"version": 5}, "is of version 5, newer than this program's 4"),
+        ({"version": 6}, "is of version 6, newer than this program's 5"),
         ({"terminated_at": np.arange(2)}, "is damaged: ValueError"),
         ({"terminated_at": -2}, "terminated_at is -2"),
         ({"fps": "fast"}, "is damaged: ValueError"),

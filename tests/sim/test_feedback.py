@@ -7,22 +7,22 @@ import pytest
 
 from phuma.core.rollout import Rollout
 from phuma.core.trajectory import split_qpos
-from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import AWAY, BY_THE_CLOCK, Feedback, Strand, Strands, aim, feedback_of
+from phuma.sim.coordinates import Coordinates, tangent
+from phuma.sim.feedback import AWAY, BY_THE_CLOCK, LATENESS, Feedback, Strand, Strands, aim, feedback_of
 
 STEPS, JOINTS = 40, 2
 SIZE = 2 * (6 + JOINTS)
 FIRST_JOINT = 6
 
 
-def swing(rate: float = 0.5) -> Feedback:
+def swing(rate: float = 0.5, lateness: float = LATENESS) -> Feedback:
     """A performance whose first joint turns by `rate` a step: K halves its deviation, which costs 100 its square."""
     qpos = np.zeros((STEPS, 7 + JOINTS))
     qpos[:, 2], qpos[:, 3], qpos[:, 7] = 1.0, 1.0, rate * np.arange(STEPS)
     gains, value = np.zeros((STEPS, JOINTS, SIZE), dtype=np.float16), np.zeros((STEPS, 1, SIZE), dtype=np.float32)
     gains[:, 0, FIRST_JOINT], value[:, 0, FIRST_JOINT] = -0.5, 10.0
     target = np.stack([qpos[:, 7] + 0.1, np.zeros(STEPS)], axis=1)
-    return Feedback(qpos, np.zeros((STEPS, 6 + JOINTS)), target, gains, value)
+    return Feedback(qpos, np.zeros((STEPS, 6 + JOINTS)), target, gains, value, np.full(STEPS, lateness))
 
 
 def at(feedback: Feedback, step: int, joint: float = 0.0, place: float = 0.0) -> Coordinates:
@@ -62,9 +62,58 @@ def test_who_is_early_or_late_goes_on_from_the_moment_reached(late):
 
 def test_the_clock_decides_where_moments_are_alike():
     """A moment off costs w; a deviation that costs less is worth none."""
-    feedback = swing(rate=0.5 * np.sqrt(BY_THE_CLOCK) / 10)
+    feedback = swing(rate=0.5 * np.sqrt(LATENESS) / 10)
     target, _ = aimed(feedback, at(feedback, 21), 20)
     assert target[0, 0] != pytest.approx(feedback.target[21, 0])
+
+
+@pytest.mark.parametrize(("factor", "there"), [(0.9, 21), (1.1, 20)])
+def test_how_much_the_clock_counts_is_the_performances_own(factor, there):
+    """A step off costs 100 rate^2, and going on from there w."""
+    feedback = swing(rate=0.5, lateness=factor * 100 * 0.5**2)
+    target, _ = aimed(feedback, at(feedback, 21), 20)
+    np.testing.assert_allclose(target[0, 0], feedback.target[there, 0] - 0.5 * 0.5 * (21 - there), atol=1e-6)
+
+
+def under(feedback: Feedback, lateness: float) -> Feedback:
+    return Feedback(*[*feedback][:-1], np.full(STEPS, lateness))
+
+
+def test_by_the_clock_alone_it_is_the_clocks_target_and_gains():
+    """target + K x and |L x|^2 exactly, however near another moment is."""
+    rng, free = np.random.default_rng(0), swing(rate=2.0)
+    free.gains[:], free.value[:] = rng.normal(size=free.gains.shape), rng.normal(size=free.value.shape)
+    alone, state = under(free, BY_THE_CLOCK), at(free, 22, 0.1, place=0.3)
+    x = tangent(state, Coordinates(free.qpos[20:21], free.qvel[20:21])).astype(np.float32)[0]
+    x[:2] = 0.0
+    target, cost = aimed(alone, state, 20)
+    np.testing.assert_array_equal(target[0], free.target[20] + free.gains[20].astype(np.float32) @ x)
+    assert cost[0] == pytest.approx(((free.value[20] @ x) ** 2).sum(), rel=1e-5)
+    assert np.abs(aimed(free, state, 20)[0] - target).max() > 0.1
+    heavy = aimed(under(free, 1e12), state, 20)
+    np.testing.assert_allclose(heavy[0], target, rtol=1e-6)
+
+
+def test_each_environment_goes_by_the_law_of_its_performance():
+    free, alone = swing(rate=2.0), swing(rate=2.0, lateness=BY_THE_CLOCK)
+    strands = Strands([[Strand(0, free)], [Strand(0, alone)]])
+    early = at(free, 22)
+    both = Coordinates(*(np.repeat(values, 3, axis=0) for values in early))
+    target, cost = strands.aim(both, np.array([1, 0, 1]), np.full(3, 20))
+    np.testing.assert_allclose(target[:, 0], [free.target[20, 0] - 2.0, free.target[22, 0], free.target[20, 0] - 2.0])
+    np.testing.assert_allclose(cost, [1600.0, 0.0, 1600.0], rtol=1e-5)
+
+
+@pytest.mark.parametrize("lateness", [None, 50.0, BY_THE_CLOCK])
+def test_a_stored_performance_has_its_law_and_an_older_one_the_usual(lateness):
+    qpos = np.tile([0, 0, 1.0, 1, 0, 0, 0, 0, 0], (STEPS + 1, 1))
+    stored = Rollout(
+        "robot", ("a", "b"), 50.0, *split_qpos(qpos), motion="m", velocity=np.zeros((STEPS + 1, 8)),
+        target=np.zeros((STEPS, 2)), gains=np.zeros((STEPS, 2, SIZE)), value=np.zeros((STEPS, 3, SIZE)),
+        lateness=lateness,
+    )  # fmt: skip
+    assert (feedback_of(stored).lateness == (5.0 if lateness is None else lateness)).all()
+    assert feedback_of(stored).lateness.shape == (STEPS,)
 
 
 def by_strands(strands: Strands, state: Coordinates, motion: int, clock: int):

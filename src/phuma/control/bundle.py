@@ -3,7 +3,8 @@
 It grows where it is needed. Rollouts under the feedback that there is so far start off the performance and are pushed;
 where one is lost, the state after its last push is planned from anew, until the performance's feedback is near enough
 to take over. Along each way back there is feedback in turn (`strands_of`): a regulator for which coming to the end
-costs what the performance's own feedback will cost from there, so that costs along all of them can be compared.
+costs what the performance's own feedback will cost from there, so that costs along all of them can be compared. Its law
+is the performance's.
 """
 
 from __future__ import annotations
@@ -16,15 +17,16 @@ import numpy as np
 
 from phuma.control.dynamics import Dynamics
 from phuma.control.expert import LOOSELY, Episode, deviations
-from phuma.control.gains import closed_loop, feedback_along
+from phuma.control.gains import REGULATORS, USUAL_REGULATOR, closed_loop, feedback_along
 from phuma.control.guide import Guide
 from phuma.control.receding import LOST_ANYHOW, Done, Horizon, follow_plans, is_lost
+from phuma.core.names import known_name
 from phuma.core.rollout import Bundle, Rollout
 from phuma.core.rotations import Array
 from phuma.core.trajectory import Trajectory
 from phuma.robots.robot import Robot
 from phuma.sim.coordinates import Coordinates as State
-from phuma.sim.feedback import Feedback, Strand, feedback_of, halved
+from phuma.sim.feedback import Feedback, Strand, feedback_of, halved, lateness_of
 from phuma.sim.feedback import aim as aim_along
 from phuma.sim.mujoco_cpu import unreported
 
@@ -96,8 +98,10 @@ def _strand(dynamics: Dynamics, performance: Rollout, first: int, qpos: Array, q
     end = None
     if last < len(performance.value):
         end = performance.value[last].T @ performance.value[last]
-    gains, value = feedback_along(dynamics, qpos, qvel, target, end)
-    return Strand(int(first), halved(Feedback(qpos[:-1], qvel[:-1], target, gains, value)))
+    name = known_name(performance.regulator or USUAL_REGULATOR, REGULATORS, "regulator")
+    ((gains, value),) = feedback_along(dynamics, qpos, qvel, target, [REGULATORS[name]], end)
+    lateness = lateness_of(performance, len(target))
+    return Strand(int(first), halved(Feedback(qpos[:-1], qvel[:-1], target, gains, value, lateness)))
 
 
 def _lost(

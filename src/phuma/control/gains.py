@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -20,8 +21,15 @@ from phuma.sim.model import CONTROL_RATE
 from phuma.sim.mujoco_cpu import MujocoSimulation, unreported
 
 COMING_BACK = CostCfg(root_linvel=50.0, root_angvel=10.0, joint_vel=1.0, bodies=30.0, feet=10.0, offset=100.0)
-"""Weights for feedback from afar: soft and damped, where plans follow closely. With those of plans half as many starts
-come back"""
+USUAL_REGULATOR = "soft"
+REGULATORS = {
+    USUAL_REGULATOR: COMING_BACK,
+    "damped": replace(COMING_BACK, joint_vel=5.0),
+    "steady": replace(COMING_BACK, joint_vel=5.0, root_linvel=200.0),
+}
+"""Weights for feedback from afar by their regulator's name. The usual ones are soft, where plans follow closely: with
+those of plans half as many starts come back. `damped` keeps legs that fly slow, and `steady` the trunk at its speed
+too, for motions with flights: there gains that throw a foot forward have it come down early"""
 
 
 RANK = 16
@@ -29,19 +37,21 @@ RANK = 16
 
 
 def feedback_along(
-    dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array, end: Array | None = None
-) -> tuple[Array, Array]:
-    """Return (T - 1, N, 2V) K and (T - 1, R, 2V) L in single precision: the regulator's gains along a performance, for
-    target + K x  with x as of `sim.coordinates.tangent`, and what deviations cost from there on,  |L x|^2.
+    dynamics: Dynamics, qpos: Array, qvel: Array, targets: Array, cfgs: Sequence[CostCfg], end: Array | None = None
+) -> list[tuple[Array, Array]]:
+    """Return (T - 1, N, 2V) K and (T - 1, R, 2V) L in single precision, of the regulators by each of some costs: the
+    gains along a performance, for  target + K x  with x as of `sim.coordinates.tangent`, and what deviations cost from
+    there on,  |L x|^2. What the simulation's derivatives take is taken once for all.
 
     `end` (2V, 2V) is what deviations cost after it, where it is a part of something longer."""
-    gains, values = [], []
+    parts: list[list[tuple[Array, Array]]] = [[] for _ in cfgs]
     with unreported():
         for first in range(0, len(targets), BLOCK):
-            block = regulated_block(dynamics, State(qpos, qvel), targets, COMING_BACK, first, end)[0]
-            gains.append(block.gains.astype(np.float32))
-            values.append(square_root(block.values[: len(block.gains)], RANK).astype(np.float32))
-    return np.concatenate(gains), np.concatenate(values)
+            blocks = regulated_block(dynamics, State(qpos, qvel), targets, cfgs, first, end)
+            for part, (block, _) in zip(parts, blocks):
+                value = square_root(block.values[: len(block.gains)], RANK)
+                part.append((block.gains.astype(np.float32), value.astype(np.float32)))
+    return [(np.concatenate([g for g, _ in part]), np.concatenate([v for _, v in part])) for part in parts]
 
 
 def square_root(matrices: Array, rank: int) -> Array:

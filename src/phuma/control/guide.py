@@ -6,6 +6,8 @@ a second after the block, so that memory does not grow with the motion.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from phuma.control.cost import CostCfg, deviation_costs
@@ -61,25 +63,29 @@ class Guide:
     def _block(self, number: int) -> tuple[Regulator, Array]:
         if number not in self._blocks:
             self._blocks = {k: block for k, block in self._blocks.items() if k == number - 1}
-            self._blocks[number] = regulated_block(self.dynamics, self._sunk, self.base[1:], self.cfg, number * BLOCK)
+            first = number * BLOCK
+            (self._blocks[number],) = regulated_block(self.dynamics, self._sunk, self.base[1:], [self.cfg], first)
         return self._blocks[number]
 
 
 def regulated_block(
-    dynamics: Dynamics, states: State, targets: Array, cfg: CostCfg, first: int, end: Array | None = None
-) -> tuple[Regulator, Array]:
-    """Return the regulator of the block that begins at a frame, and the costs of its frames.
+    dynamics: Dynamics, states: State, targets: Array, cfgs: Sequence[CostCfg], first: int, end: Array | None = None
+) -> list[tuple[Regulator, Array]]:
+    """Return the regulators by each of some costs of the block that begins at a frame, and the costs of its frames.
 
     The states (T, ...) are those to be linear about, the targets (T - 1, N) lead from each to the next; `end` (2V, 2V)
     is what deviations cost after the last of them, by default the costs' own weight on the end.
     """
     last = min(first + BLOCK + BEYOND, len(targets))
-    costs = deviation_costs(cfg, dynamics.model, dynamics.robot, states.qpos[first : last + 1])
     steps = [dynamics.step(State(states.qpos[t], states.qvel[t]), targets[t]) for t in range(first, last)]
     linear = dynamics.linearise([step for step in steps if step is not None])
     if len(linear) < len(steps):
         raise FloatingPointError("the simulation diverges")
-    after = cfg.end * costs[-1] if end is None or last < len(targets) else end
-    found = regulate(linear, costs[:-1], cfg.offset, after)
-    kept = min(BLOCK, last - first)
-    return Regulator(found.gains[:kept].copy(), found.values[: kept + 1].copy()), costs[: kept + 1].copy()
+    kept, out = min(BLOCK, last - first), []
+    for cfg in cfgs:
+        costs = deviation_costs(cfg, dynamics.model, dynamics.robot, states.qpos[first : last + 1])
+        after = cfg.end * costs[-1] if end is None or last < len(targets) else end
+        found = regulate(linear, costs[:-1], cfg.offset, after)
+        regulator = Regulator(found.gains[:kept].copy(), found.values[: kept + 1].copy())
+        out.append((regulator, costs[: kept + 1].copy()))
+    return out

@@ -87,6 +87,11 @@ class Rollout(Trajectory):
     """(T - 1, N, 2 (6 + N)) rad per unit, change of the target by how far the state is from frame t"""
     value: Array | None = None
     """(T - 1, R, 2 (6 + N)) L, so that |L x|^2 is what a deviation x from frame t costs from there on"""
+    lateness: float | None = None
+    """Weight of being early or late by a control step, squared, beside that cost; infinite where only the clock counts,
+    None where nothing is said"""
+    regulator: str | None = None
+    """Name of the regulator whose gains these are; None where nothing is said"""
     bundle: Bundle | None = None
     """Ways back to it from states beside it"""
     report: Mapping[str, Any] = field(default_factory=dict)
@@ -99,6 +104,10 @@ class Rollout(Trajectory):
         for name, shape in self._recorded().items():
             if (value := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checked(name, value, shape))
+        if self.lateness is not None:
+            object.__setattr__(self, "lateness", float(self.lateness))
+            if not self.lateness >= 0:
+                raise PhumaError(f"lateness is {self.lateness}; expected 0 or more")
         if self.terminated_at is not None:
             object.__setattr__(self, "terminated_at", index(self.terminated_at))
             if not 0 <= self.terminated_at <= len(self):

@@ -16,9 +16,9 @@ from phuma.io.npz import load_npz
 from phuma.io.probe import Probe
 
 FORMAT = "phuma-rollout"
-VERSION = 4
+VERSION = 5
 """The version of the format; 2 renamed `rate` to `fps`, 3 added what may have been recorded beside the trajectory, 4
-what deviations cost."""
+what deviations cost, 5 the law of the feedback."""
 ARRAYS = ("root_pos", "root_quat", "joint_pos")
 NAMES = ("format", "version", "motion", "robot", "joint_names", "fps", "terminated_at", *ARRAYS)
 RATE = "rate"
@@ -27,6 +27,8 @@ RECORDED = ("velocity", "target", "torque", "foot_force", "gains", "value")
 """The names of arrays that only some rollouts have."""
 BUNDLED = {f"bundle_{f.name}": f.name for f in fields(Bundle)}
 """The names of the arrays of a bundle, each with the name of its field."""
+LATENESS, REGULATOR = "lateness", "regulator"
+"""The names of the number and the text that say by which law there is feedback."""
 META = "meta"
 """The name of the text that holds the report, where there is one."""
 FAULT = "fault"
@@ -57,6 +59,10 @@ def save_rollout(path: str | Path, rollout: Rollout) -> None:
     }
     if rollout.report:
         texts[META] = json.dumps({"report": rollout.report}, sort_keys=True)
+    if rollout.lateness is not None:
+        numbers[LATENESS] = np.array(rollout.lateness)
+    if rollout.regulator is not None:
+        texts[REGULATOR] = rollout.regulator
     recorded = [name for name in RECORDED if getattr(rollout, name) is not None]
     arrays = {name: getattr(rollout, name).astype(np.float32) for name in (*ARRAYS, *recorded)}
     if rollout.bundle is not None:
@@ -69,7 +75,7 @@ def load_rollout(path: str | Path) -> Rollout:
     probe = Probe(Path(path))
     if not is_rollout(probe):
         raise ReadError(path, f"is not a rollout ({FORMAT}), which has the arrays {', '.join(NAMES)}")
-    more = [name for name in (*RECORDED, *BUNDLED, META, FAULT) if name in probe.arrays]
+    more = [name for name in (*RECORDED, *BUNDLED, LATENESS, REGULATOR, META, FAULT) if name in probe.arrays]
     data = load_npz(path, [*_names(probe), *more])
     try:
         if str(data["format"]) != FORMAT:
@@ -87,6 +93,8 @@ def load_rollout(path: str | Path) -> Rollout:
             terminated_at=None if int(data["terminated_at"].item()) == NEVER else int(data["terminated_at"].item()),
             fault=str(data[FAULT]) if FAULT in data else None,
             report=read_meta(str(data[META]), path, ROLLOUT)["report"] if META in data else {},
+            lateness=float(data[LATENESS].item()) if LATENESS in data else None,
+            regulator=str(data[REGULATOR]) if REGULATOR in data else None,
             bundle=Bundle(**{own: data[name] for name, own in BUNDLED.items()}) if set(BUNDLED) <= set(data) else None,
             **{name: data[name] for name in RECORDED if name in data},
         )

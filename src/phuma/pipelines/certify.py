@@ -17,7 +17,8 @@ import numpy as np
 from phuma.control.bundle import perform_bundle, strands_of
 from phuma.control.dynamics import SUBSTEPS, Dynamics
 from phuma.control.expert import EFFORTS, Episode, deviations, perform
-from phuma.control.gains import closed_loop, feedback_along
+from phuma.control.gains import closed_loop
+from phuma.control.laws import law_of, with_feedback
 from phuma.control.receding import LOST_ANYHOW
 from phuma.control.recording import replay
 from phuma.core.names import known_name
@@ -81,6 +82,8 @@ class Certificate:
     """Percent of rollouts under the gains that stay within 0.5 m from starts off by the paper's ranges"""
     robust_pushes: float | None = None
     """The same with the paper's pushes"""
+    law: str | None = None
+    """Law of the feedback under which these were, chosen for what it brings back"""
     way: str | None = None
     """Name of the way that performed it"""
     reason: str | None = None
@@ -93,8 +96,8 @@ class Certificate:
     @property
     def values(self) -> dict[str, Any]:
         """Return all that does not depend on the machine, in plain values, as files and manifests hold it."""
-        names = ("certified", "loosely", "error_mm", "torque_share", "robust_starts", "robust_pushes", "effort", "way",
-                 "reason")  # fmt: skip
+        names = ("certified", "loosely", "error_mm", "torque_share", "robust_starts", "robust_pushes", "law", "effort",
+                 "way", "reason")  # fmt: skip
         return {name: _rounded(getattr(self, name)) for name in names}
 
 
@@ -155,14 +158,13 @@ def _judged(
         reason=None if score.failed_at[CLOSE] is None else _why(episode, score.failed_at, reference, robot),
     )
     if found.loosely:
-        gains, value = feedback_along(Dynamics(robot, threads), episode.qpos, episode.qvel, episode.targets)
-        with_gains = replace(rollout, gains=gains, value=value)
+        with_gains = with_feedback(Dynamics(robot, threads), rollout, episode, reference, threads)
         if cfg.bundle:
             bundle = perform_bundle(reference, robot, episode, with_gains, cfg.bundle, threads)
             with_gains = replace(with_gains, bundle=bundle)
         strands = strands_of(with_gains, robot, threads)
         starts, pushes = (_robust(robot, strands, reference, pushed, threads) for pushed in (False, True))
-        found = replace(found, robust_starts=starts, robust_pushes=pushes)
+        found = replace(found, robust_starts=starts, robust_pushes=pushes, law=str(law_of(with_gains)))
         rollout = with_gains if cfg.gains or cfg.bundle else rollout
     return replace(found, performance=replace(rollout, report=found.values))
 

@@ -5,7 +5,8 @@ was pushed sets its feet down early or late, and then it is nearest to another m
 
     k = argmin_k  |L_k x_k|^2 + w (k - t)^2,     target = target_k + K_k x_k
 
-with |L_k x_k|^2, what the deviation will cost. Without that choice half as many robots come back, of walks a quarter.
+with |L_k x_k|^2, what the deviation will cost. Without that choice a quarter as many robots come back of walks; jogs
+come back by the clock alone. So w belongs to the performance, and who certifies it chooses (`control/laws.py`).
 Where the robot stands on the floor is left out of x: no sensor says it, and chasing a place throws robots over. A
 learner that is told may ask for it within a `reach`: then x has how far the robot is from where it should be by the
 clock, cut at so many metres.
@@ -29,8 +30,10 @@ FLOOR = 2
 """Coordinates of a state that say where on the floor it is: the first"""
 AWAY = 10
 """Most control steps by which a robot can be early or late"""
-BY_THE_CLOCK = 5.0
-"""Weight w of being early or late, per squared control step"""
+LATENESS = 5.0
+"""Weight w of being early or late, per squared control step, where a performance says nothing else"""
+BY_THE_CLOCK = np.inf
+"""The weight with which only the clock counts"""
 
 
 class Feedback(NamedTuple):
@@ -46,6 +49,8 @@ class Feedback(NamedTuple):
     """(S, N, 2V) K, in half precision"""
     value: Array
     """(S, R, 2V) L"""
+    lateness: Array
+    """(S,) weight w of being early or late where the clock is at this step; infinite: by the clock alone"""
 
     def __len__(self) -> int:
         return len(self.target)
@@ -58,13 +63,19 @@ def feedback_of(rollout: Rollout) -> Feedback:
     assert target is not None
     assert gains is not None
     assert value is not None
-    return halved(Feedback(rollout.qpos[:-1], velocity[:-1], target, gains, value))
+    return halved(Feedback(rollout.qpos[:-1], velocity[:-1], target, gains, value, lateness_of(rollout, len(target))))
+
+
+def lateness_of(rollout: Rollout, steps: int) -> Array:
+    """Return (steps,) the weight of being early or late along a performance, or along a way back to it."""
+    return np.full(steps, LATENESS if rollout.lateness is None else rollout.lateness)
 
 
 def halved(feedback: Feedback) -> Feedback:
     """Return feedback with gains in half precision."""
     half = np.clip(feedback.gains, -6e4, 6e4).astype(np.float16)
-    return Feedback(feedback.qpos, feedback.qvel, feedback.target, half, feedback.value.astype(np.float32))
+    value = feedback.value.astype(np.float32)
+    return Feedback(feedback.qpos, feedback.qvel, feedback.target, half, value, feedback.lateness)
 
 
 class Strand(NamedTuple):
@@ -120,10 +131,7 @@ class Strands:
         there = (number < self._ways[motion][:, None]) & (row >= self._first[strand]) & (row <= self._last[strand])
         environment, column = np.nonzero(there)
         at = row[environment, column]
-        x = tangent(
-            Coordinates(state.qpos[environment], state.qvel[environment]),
-            Coordinates(self._feedback.qpos[at], self._feedback.qvel[at]),
-        ).astype(np.float32)
+        x = _deviation(self._feedback, Coordinates(state.qpos[environment], state.qvel[environment]), at)
         x[..., :FLOOR] = 0.0
         cost = np.full(there.shape, np.inf)
         cost[environment, column] = price(self._feedback.value[at], x)
@@ -145,15 +153,35 @@ def aim(
     `step` (E,) is the clock's, `first` and `last` (E,) are those of the performance that it is in; `reach` is how far
     off, in m, the place on the floor counts.
     """
-    near = np.clip(step[:, None] + np.arange(-AWAY, AWAY + 1), first[:, None], last[:, None])
-    there = Coordinates(feedback.qpos[near], feedback.qvel[near])
-    x = tangent(Coordinates(state.qpos[:, None], state.qvel[:, None]), there).astype(np.float32)
-    away = x[:, AWAY, :FLOOR].copy()
-    x[..., :FLOOR] = 0.0
-    cost = price(feedback.value[near], x)
-    rows = np.arange(len(step))
-    best = (cost + BY_THE_CLOCK * (near - step[:, None]) ** 2).argmin(axis=1)
-    chosen, x = near[rows, best], x[rows, best]
+    chosen = np.clip(step, first, last)
+    x = _deviation(feedback, state, chosen)
+    away = x[:, :FLOOR].copy()
+    x[:, :FLOOR] = 0.0
+    cost = price(feedback.value[chosen], x)
+    free = np.flatnonzero(np.isfinite(feedback.lateness[chosen]))
+    if len(free):
+        there = Coordinates(state.qpos[free], state.qvel[free])
+        chosen[free], x[free], cost[free] = _reached(feedback, there, step[free], first[free], last[free])
     x[:, :FLOOR] = away * np.minimum(1.0, reach / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-6))
     offset = np.matmul(feedback.gains[chosen].astype(np.float32), x[..., None])[..., 0]
-    return feedback.target[chosen] + offset, cost[rows, best]
+    return feedback.target[chosen] + offset, cost
+
+
+def _reached(
+    feedback: Feedback, state: Coordinates, step: Array, first: Array, last: Array
+) -> tuple[Array, Array, Array]:
+    """Return (E,) the steps near the clock's that cost least, (E, 2V) the deviations from them but for the place on the
+    floor, and (E,) what these will cost."""
+    near = np.clip(step[:, None] + np.arange(-AWAY, AWAY + 1), first[:, None], last[:, None])
+    x = _deviation(feedback, Coordinates(state.qpos[:, None], state.qvel[:, None]), near)
+    x[..., :FLOOR] = 0.0
+    cost = price(feedback.value[near], x)
+    lateness = feedback.lateness[near[:, AWAY]]
+    rows = np.arange(len(step))
+    best = (cost + lateness[:, None] * (near - step[:, None]) ** 2).argmin(axis=1)
+    return near[rows, best], x[rows, best], cost[rows, best]
+
+
+def _deviation(feedback: Feedback, state: Coordinates, step: Array) -> Array:
+    """Return (..., 2V) how far states are from those of steps."""
+    return tangent(state, Coordinates(feedback.qpos[step], feedback.qvel[step])).astype(np.float32)

@@ -16,7 +16,7 @@ from phuma.learning.motions.references import expand
 from phuma.learning.recipes import beyondmimic
 from phuma.robots.inverse_dynamics import derivatives
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import Feedback, Strand
+from phuma.sim.feedback import LATENESS, Feedback, Strand
 from phuma.sim.feedforward import BASES, between
 from phuma.sim.reference import at_control_rate
 from tests.learning.sample_motions import dip, stand
@@ -34,7 +34,7 @@ def made_up(robot, motion, lower: float) -> Performance:
     gains[:, np.arange(joints), 6 + np.arange(joints)] = -1.0
     value = np.zeros((steps, 1, gains.shape[-1]), dtype=np.float32)
     target = path.joint_pos[:-1] + 0.1
-    feedback = Feedback(qpos[:-1], rates.velocity[:-1], target, gains, value)
+    feedback = Feedback(qpos[:-1], rates.velocity[:-1], target, gains, value, np.full(len(target), LATENESS))
     states = Coordinates(qpos.astype(np.float32), rates.velocity.astype(np.float32))
     return Performance(states, target.astype(np.float32), lambda: [Strand(0, feedback)])
 

@@ -25,6 +25,7 @@ def library(g1):
     feedback = Feedback(
         feedback.qpos + 0.01 * rng.normal(size=feedback.qpos.shape), feedback.qvel, feedback.target,
         rng.normal(size=feedback.gains.shape).astype(np.float16), rng.normal(size=feedback.value.shape),
+        feedback.lateness,
     )  # fmt: skip
     out = MotionLibrary(g1)
     out.add("down", dip(g1), "squat", Performance(plain.states, plain.target, lambda: [Strand(0, feedback)]))

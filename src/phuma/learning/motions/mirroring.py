@@ -35,6 +35,7 @@ def mirrored_feedback(mirror: Mirror, feedback: Feedback) -> Feedback:
         mirror.joints(feedback.target),
         mirror.deviation(mirror.joints(feedback.gains.swapaxes(-1, -2)).swapaxes(-1, -2)),
         mirror.deviation(feedback.value),
+        feedback.lateness,
     )
 
 

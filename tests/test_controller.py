@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -24,14 +25,18 @@ from phuma.learning.deploy.policy import info_of
 from phuma.learning.deploy.reference_file import save_reference
 from phuma.learning.deploy.torch_policy import TorchPolicy
 from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.motions.library import library_of
+from phuma.learning.env.deviation import lawful_targets, size, units
+from phuma.learning.motions.library import MotionLibrary, library_of
+from phuma.learning.motions.references import expand
 from phuma.learning.nets.config import LatentCfg, MLPCfg
 from phuma.learning.recipes.recipe import recipe_named
 from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import judge_policy, judge_rollouts, load_policy
 from phuma.robots import load_robot
 from phuma.sim.events import EventsCfg
+from phuma.sim.feedback import Feedback, Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
+from tests.learning.motions.test_experts import made_up
 from tests.learning.sample_motions import dip, library
 from tests.robots.originals import original
 
@@ -87,7 +92,7 @@ def run(folder: Path, out: Path, *words: str) -> str:
 
 
 def test_it_knows_nothing_of_this_package():
-    assert len(FILES) == 5
+    assert len(FILES) == 6
     assert not [f.name for f in FILES if re.search(r"^\s*(import|from) phuma", f.read_text(), re.MULTILINE)]
 
 
@@ -167,6 +172,31 @@ def test_it_feeds_a_policy_as_the_simulation_does(code, tmp_path, algo, stage, c
     list(roll_out(Deployed(), own, simulate, events=EventsCfg(start=1.0)))
     assert len(compared) > 5
     np.testing.assert_allclose(targets[: len(aimed)], aimed, atol=1e-5)
+
+
+def test_it_acts_by_the_law_of_a_certificate_as_the_simulation_does(code, tmp_path):
+    """Of a policy that estimates how far off it is: what the motors aim at is the same from any estimate, along ways
+    back too."""
+    g1 = load_robot("g1")
+    own, cfg = MotionLibrary(g1), EnvironmentCfg(base="certified", history=4)
+    performed = made_up(g1, dip(g1), 0.02)
+    strand = performed.feedback()[0].feedback
+    rng, part = np.random.default_rng(0), slice(10, 30)
+    value = rng.normal(size=(len(strand), 3, strand.gains.shape[-1])).astype(np.float32)
+    gains = rng.normal(size=strand.gains.shape).astype(np.float16)
+    bent = Feedback(strand.qpos, strand.qvel, strand.target, gains, value, strand.lateness)
+    qpos, *rest, value, lateness = (values[part] for values in bent)
+    way = Feedback(qpos + 0.02 * rng.normal(size=qpos.shape), *rest, 0.7 * value, lateness)
+    strands = [Strand(0, bent), Strand(10, way)]
+    own.add("down", dip(g1), None, replace(performed, feedback=lambda: strands))
+    task = recipe_named("estimator").task("estimator", cfg)
+    save_reference(tmp_path / "motion.npz", own, 0, info_of(g1, "estimator", "estimator", cfg))
+    law = code.law.Law(dict(np.load(tmp_path / "motion.npz")), units(29))
+    references, frames = expand(own, [0], task), np.repeat(np.arange(0, 45, 3), 4)
+    said = 0.1 * rng.normal(size=(len(frames), size(29))).astype(np.float32)
+    wanted = lawful_targets(references, said, frames)
+    found = [law.target(one, frame) for one, frame in zip(said, frames)]
+    np.testing.assert_allclose(found, wanted, atol=2e-3)
 
 
 def test_the_motion_is_turned_to_where_the_robot_faces(code, parts):

@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from phuma.control.cost import CostCfg
 from phuma.control.dynamics import Dynamics
 from phuma.control.expert import LOOSELY, Episode, deviations
 from phuma.control.gains import REGULATORS, USUAL_REGULATOR, closed_loop, feedback_along
@@ -73,7 +74,8 @@ def strands_of(rollout: Rollout, robot: Robot, threads: int = 1) -> list[Strand]
     if rollout.gains is None:
         assert rollout.velocity is not None
         assert rollout.target is not None
-        gains, value = feedback_along(Dynamics(robot, threads), rollout.qpos, rollout.velocity, rollout.target)
+        dynamics, regulator = Dynamics(robot, threads), _regulator(rollout)
+        ((gains, value),) = feedback_along(dynamics, rollout.qpos, rollout.velocity, rollout.target, [regulator])
         rollout = replace(rollout, gains=gains, value=value)
     strands, bundle = [Strand(0, feedback_of(rollout))], rollout.bundle
     if bundle is None:
@@ -98,10 +100,13 @@ def _strand(dynamics: Dynamics, performance: Rollout, first: int, qpos: Array, q
     end = None
     if last < len(performance.value):
         end = performance.value[last].T @ performance.value[last]
-    name = known_name(performance.regulator or USUAL_REGULATOR, REGULATORS, "regulator")
-    ((gains, value),) = feedback_along(dynamics, qpos, qvel, target, [REGULATORS[name]], end)
+    ((gains, value),) = feedback_along(dynamics, qpos, qvel, target, [_regulator(performance)], end)
     lateness = lateness_of(performance, len(target))
     return Strand(int(first), halved(Feedback(qpos[:-1], qvel[:-1], target, gains, value, lateness)))
+
+
+def _regulator(performance: Rollout) -> CostCfg:
+    return REGULATORS[known_name(performance.regulator or USUAL_REGULATOR, REGULATORS, "regulator")]
 
 
 def _lost(

@@ -37,7 +37,7 @@ from phuma.sim.events import EventsCfg
 from phuma.sim.feedback import Feedback, Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from tests.learning.motions.test_experts import made_up
-from tests.learning.sample_motions import dip, library
+from tests.learning.sample_motions import dip
 from tests.robots.originals import original
 
 FOLDER = Path(__file__).parents[1] / "examples" / "controller"
@@ -117,12 +117,14 @@ def test_it_succeeds_as_an_evaluation_does(folder, squat, tmp_path, model, words
         ("beyondmimic", "distilled", EnvironmentCfg(base="default", future=False)),
         ("beyondmimic", "distilled", EnvironmentCfg(differences=True, history=4)),
         ("kungfubot", "student", EnvironmentCfg(differences=True, history=10)),
+        ("estimator", "estimator", EnvironmentCfg(base="certified", history=10)),
     ],
-    ids=["goal", "default pose, no future", "differences with a past", "kungfubot"],
+    ids=["goal", "default pose, no future", "differences with a past", "kungfubot", "estimator"],
 )
 def test_it_feeds_a_policy_as_the_simulation_does(code, tmp_path, algo, stage, cfg):
     g1 = load_robot("g1")
-    own = library(g1, down=dip(g1, 0.6))
+    own = MotionLibrary(g1)
+    own.add("down", dip(g1, 0.6), None, made_up(g1, dip(g1, 0.6), 0.0))
     recipe = recipe_named(algo)
     sizes = LatentCfg(hidden=(8, 8), encoder=(4, 8)) if algo == "kungfubot" else MLPCfg(hidden=(8, 8), encoder=(4, 8))
     net = recipe.stages[stage].network(recipe.task(stage, cfg), g1, sizes)

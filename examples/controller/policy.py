@@ -51,7 +51,8 @@ class Policy:
 
     def begin(self, state: State) -> None:
         """Begin at frame 0. The motion is turned to where the robot faces, which only the robot's own IMU knows."""
-        self.frame, self.action, self.past = 0, np.zeros(len(self.default_pose)), {}
+        numbers = self.default_pose if self.law is None else self.law.units
+        self.frame, self.action, self.past = 0, np.zeros(len(numbers)), {}
         theirs = rot.heading(self.motion["anchor_quat"][0])
         self.turned = rot.multiply(rot.heading(self.anchor(state)), rot.inverse(theirs))
 
@@ -62,6 +63,7 @@ class Policy:
         self.frame += 1
         if self.law is not None:
             ((deviation,),) = self.session.run(["deviation"], self.inputs(state))
+            self.action = deviation
             return self.law.target(deviation, self.frame - 1)
         (action,), (target,) = self.session.run(["action", "target"], self.inputs(state))
         self.action = action
@@ -87,6 +89,7 @@ class Policy:
         felt = {"joint_pos": state.q - self.default_pose, "joint_vel": state.dq}
         return {
             "previous_action": self.action,
+            "previous_estimate": self.action,
             "root_angvel": state.gyro,
             "root_roll_pitch": rot.roll_pitch(state.quat),
             **{f"{group}.{name}": value for group in FELT for name, value in felt.items()},

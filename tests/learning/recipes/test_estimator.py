@@ -109,7 +109,7 @@ def test_its_file_does_as_it_does(g1, runner, tmp_path):
     policy = TorchPolicy(runner.net, info)
     export_policy(policy, tmp_path / "policy.onnx")
     stored = load_onnx(tmp_path / "policy.onnx")
-    assert [each["name"] for each in stored.info.inputs] == ["past", "reference"]
+    assert [each["name"] for each in stored.info.inputs] == ["past", "reference", "estimate"]
     library = MotionLibrary(g1)
     library.add("deep", dip(g1, depth=0.2), None, made_up(g1, dip(g1, depth=0.2), 0.0))
     (one,), (two,) = (list(try_out(each, library)) for each in (policy, stored))

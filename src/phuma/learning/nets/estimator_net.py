@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -23,24 +23,25 @@ class EstimatorNet(Net):
 
     units: Tensor
 
-    def __init__(self, past: ObservationGroup, beside: ObservationGroup, robot: Robot, cfg: MLPCfg) -> None:
+    def __init__(self, past: ObservationGroup, beside: Sequence[ObservationGroup], robot: Robot, cfg: MLPCfg) -> None:
         super().__init__()
         numbers = deviation.size(robot.n_joints)
         assert past.width(robot) == numbers - deviation.UNSENSED
-        self.past, self.beside = past.name, beside.name
-        self.normalizers = torch.nn.ModuleDict({g.name: Normalizer(g.width(robot)) for g in (past, beside)})
-        self.layers = mlp([past.history * past.width(robot) + beside.width(robot), *cfg.hidden, numbers], cfg.norm)
+        self.past, self.beside = past.name, tuple(group.name for group in beside)
+        self.normalizers = torch.nn.ModuleDict({g.name: Normalizer(g.width(robot)) for g in (past, *beside)})
+        inputs = past.history * past.width(robot) + sum(group.width(robot) for group in beside)
+        self.layers = mlp([inputs, *cfg.hidden, numbers], cfg.norm)
         self.register_buffer("units", torch.from_numpy(deviation.units(robot.n_joints)))
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
         past = observation[self.past]
-        parts = [self.normalizers[name](observation[name]).flatten(1) for name in (self.past, self.beside)]
+        parts = [self.normalizers[name](observation[name]).flatten(1) for name in self.observed]
         sensed = past[:, -1] / self.units[deviation.UNSENSED :]
         return self.layers(torch.cat(parts, -1)) + torch.nn.functional.pad(sensed, (deviation.UNSENSED, 0))
 
     @property
     def observed(self) -> tuple[str, ...]:
-        return (self.past, self.beside)
+        return (self.past, *self.beside)
 
     def see(self, observation: Observation) -> None:
         for name in self.observed:

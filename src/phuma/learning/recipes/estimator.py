@@ -28,13 +28,14 @@ if TYPE_CHECKING:
 
 PAST = ObservationGroup("past", own.SENSED)
 REFERENCE = ObservationGroup("reference", (obs.reference_joint_pos, obs.reference_joint_vel))
+ESTIMATE = ObservationGroup("estimate", (own.previous_estimate,))
 TRUTH = ObservationGroup("truth", (own.truth,), noisy=False)
 
 
 def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of estimating; what is rewarded is only shown."""
     return Task(
-        actor=(replace(PAST, history=max(cfg.history, 2)), REFERENCE),
+        actor=(replace(PAST, history=max(cfg.history, 2)), REFERENCE, ESTIMATE),
         rewards=tuple(term for term in REWARDS if term.weight > 0),
         terminations=TERMINATIONS,
         base=cfg.base,
@@ -49,7 +50,8 @@ def network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
     from phuma.learning.nets.estimator_net import EstimatorNet
 
     assert isinstance(cfg, MLPCfg)
-    return Actor(EstimatorNet(*task.actor, robot, cfg))
+    past, *beside = task.actor
+    return Actor(EstimatorNet(past, beside, robot, cfg))
 
 
 def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):

@@ -16,6 +16,12 @@ def _deviation(c: Context):
 
 SENSED = (root_off, joint_pos_off, root_angvel_off, joint_vel_off)
 """What sensors say of a deviation, in its order"""
+previous_estimate = ObservationTerm(
+    "previous_estimate",
+    "the policy's last output `deviation`; zero at first",
+    size=lambda robot: size(robot.n_joints),
+    reading=lambda c: c.action,
+)
 truth = ObservationTerm(
     "deviation",
     "what no sensor says and what is sensed of how far the robot is from the reference at the present frame, exact",

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from phuma.errors import ConfigError
 from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.env.observation import ObservationGroup
@@ -22,6 +23,7 @@ from phuma.learning.nets.config import MLPCfg, NetworkCfg
 from phuma.learning.recipes.beyondmimic import REWARDS, TERMINATIONS
 from phuma.learning.recipes.recipe import CPU, EXPERTS, Recipe, Stage, StageCfg
 from phuma.robots.robot import Robot
+from phuma.sim.feedforward import CERTIFIED
 
 if TYPE_CHECKING:
     from phuma.learning.nets.actor_critic import Actor
@@ -34,11 +36,13 @@ TRUTH = ObservationGroup("truth", (own.truth,), noisy=False)
 
 def task(cfg: EnvironmentCfg) -> Task:
     """Return the task of estimating; what is rewarded is only shown."""
+    if cfg.base != CERTIFIED:
+        raise ConfigError(f"the estimator acts by certificates, and not about the base {cfg.base!r}: leave out --base")
     return Task(
         actor=(replace(PAST, history=max(cfg.history, 2)), REFERENCE, ESTIMATE),
         rewards=tuple(term for term in REWARDS if term.weight > 0),
         terminations=TERMINATIONS,
-        base=cfg.base,
+        base=CERTIFIED,
         lawful=True,
         estimated=(TRUTH,),
     )
@@ -71,7 +75,7 @@ RECIPE = Recipe(
     presets={
         CPU: {
             STAGE: StageCfg(
-                EnvironmentCfg(substeps=4, base="certified", start=0.2, history=10),
+                EnvironmentCfg(substeps=4, base=CERTIFIED, start=0.2, history=10),
                 MLPCfg(hidden=(512, 256)),
                 DistillationCfg(updates=32, memory=300_000, tolerance=3.0),
             )

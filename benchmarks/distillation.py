@@ -57,11 +57,19 @@ RECORDED = (
     "cmu:32_07.bvh:0",
 )  # fmt: skip
 """A walk, a jog, a run, a jump, a kick, a dance and a reach"""
-ONE_CLIP, EACH_CLIP, ESTIMATED = 200_000, 30_000, 10_000
-"""Environment steps of a training of one clip, and what each clip of a training of many adds; the same where it is
-estimated where the robot is"""
+ONE_CLIP, EACH_CLIP = 200_000, 30_000
+"""Environment steps of a training of one clip, and what each clip of a training of many adds"""
+ESTIMATED_ONE, ESTIMATED = 100_000, 10_000
+"""The same where it is estimated where the robot is"""
 ROBUST, BUNDLE = 600_000, 96
 """Environment steps of a training that is to be robust, and the number of ways back that it learns from"""
+ROBUST_KINDS = ("stand", "walk", "kick", "run")
+TRIED = 4_000_000
+"""Environment steps of PPO from scratch under all disturbances"""
+DISTURBED = {
+    "noise": 1.0, "pushes": True, "start": 1.0, "base": "certified", "differences": True, "history": 10, "first": 0.2,
+}  # fmt: skip
+"""What that PPO learns under, and how: about the performance, with an estimate of velocity"""
 ROBOT = "g1"
 
 
@@ -77,6 +85,8 @@ class Training:
     unseen: tuple[str, ...] = ()
     algo: str = "beyondmimic"
     """Name of the recipe"""
+    begin: str = "experts"
+    """What it begins from: experts, or scratch"""
     environment: dict[str, Any] = field(default_factory=dict)
     """Changes of the environments' settings"""
     algorithm: dict[str, Any] = field(default_factory=dict)
@@ -175,14 +185,13 @@ def train(training: Training) -> dict[str, Any]:
     torch.set_num_threads(1)
     from phuma.learning.deploy.policy import info_of
     from phuma.learning.deploy.torch_policy import TorchPolicy
-    from phuma.learning.recipes.recipe import EXPERTS as FROM_EXPERTS
     from phuma.learning.recipes.recipe import RunCfg, recipe_named
     from phuma.learning.run.runner import StageRunner
     from phuma.pipelines.experts import only_performed
 
     motions, cpu_experts = library(training.clips, training.bundle)
     motions = only_performed(motions)
-    cfg = recipe_named(training.algo).settings(seed=training.seed, begin=FROM_EXPERTS)
+    cfg = recipe_named(training.algo).settings(seed=training.seed, begin=training.begin)
     (stage,) = cfg.stages
     own = cfg.stages[stage]
     own = replace(
@@ -243,6 +252,10 @@ def study(name: str, every: int) -> list[Training]:
         ][::every]  # fmt: skip
     if name == "recorded":
         return [Training(name, clip, (clip,), seed) for seed in (0, 1) for clip in RECORDED]
+    if name == "estimated":
+        return [
+            Training(name, clip, (clip,), seed, ESTIMATED_ONE, algo="estimator") for seed in (0, 1) for clip in RECORDED
+        ]
     if name == "many":
         return [many(name, "64 clips", 64, seed) for seed in (0, 1)]
     if name == "growth":
@@ -258,7 +271,11 @@ def study(name: str, every: int) -> list[Training]:
         return [
             Training(name, f"{kind}, {label}", (f"synth:{kind}:{FIRST}",), 0, ROBUST, environment=change,
                      bundle=bundle, conditions=tuple(CONDITIONS))
-            for label, (change, bundle) in reversed(ways.items()) for kind in ("stand", "walk", "kick", "run")
+            for label, (change, bundle) in reversed(ways.items()) for kind in ROBUST_KINDS
+        ] + [
+            Training(name, f"{kind}, by PPO from scratch", (f"synth:{kind}:{FIRST}",), 0, TRIED, begin="scratch",
+                     environment=DISTURBED, conditions=tuple(CONDITIONS))
+            for kind in ROBUST_KINDS
         ]  # fmt: skip
     if name == "estimator":
         made = [many(name, "64 clips", 64, seed, steps=ESTIMATED * 64, algo=name) for seed in (0, 1)]
@@ -443,6 +460,7 @@ def table_of_cmu() -> None:
 def tables() -> None:
     table_of_single("single", "One policy a clip, distilled from its expert: generated motions")
     table_of_single("recorded", "One policy a clip, distilled from its expert: recorded motions")
+    table_of_single("estimated", "One policy a clip that estimates where the robot is: recorded motions")
     table_of_many()
     table_of_robust()
     table_of_estimator()

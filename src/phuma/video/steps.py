@@ -37,12 +37,12 @@ def slow_steps(landmarks: Landmarks) -> Mask:
 def _steps(ahead: Array, fps: float) -> list[tuple[int, int, bool]]:
     """Return the frames in which each step begins and ends that goes on without a halt, and whether it is slow."""
     out, side, left = [], 0, 0
-    for at in np.flatnonzero(np.abs(ahead) > APART):
+    for at in np.flatnonzero(np.abs(ahead) > APART).tolist():
         now = 1 if ahead[at] > 0 else -1
         if side == -now:
             third = np.floor(1.5 * (ahead[left : at + 1] / APART + 1)).clip(0, 2)
             if at - left <= 3 or max(np.mean(third == k) for k in range(3)) < PAUSE:
-                out.append((int(left), int(at), bool(at - left > SLOW * fps)))
+                out.append((left, at, at - left > SLOW * fps))
         side, left = now, at
     return out
 

@@ -171,7 +171,7 @@ def told(film: Path, out: Path, bad: Bad) -> tuple[Told | None, str]:
 def shown(line: str, film: Path) -> str:
     """What was said, without the film's path; of a list of findings the beginning."""
     line = line.replace(f"{film}: ", "").replace("Error: ", "").replace("|", "\\|")
-    return re.split(r"; (?=\d+:\d\d)|, from \d", line)[0][:150]
+    return re.split(r"; (?=\d+:\d\d)|, from \d", line)[0][:200]
 
 
 def row(bad: Bad, folder: Path) -> list[object]:

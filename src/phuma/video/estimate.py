@@ -78,7 +78,7 @@ def landmarks_of(
 
     The largest person is followed, or number `person` from the left, from `start` to `end` seconds. The result is kept
     in the user's cache by the film's hash, so that a second call takes no time. `say` is told of a download before it
-    begins, and of what is wrong with a long film while it is looked at.
+    begins, of how the film is read, and of what is wrong with a long one while it is looked at.
     """
     if person is not None and person < 1:
         raise ConfigError(f"person {person}; people are counted from 1, from the left")
@@ -89,6 +89,9 @@ def landmarks_of(
     key = landmark_cache.key(sha256, model, weights.sha256, person, start, end)
     known = landmark_cache.load(key)
     if known is None:
+        if say is not None:
+            for note in film.notes:
+                say(note)
         detector, landmarker = Detector(fetched(DETECTOR, say)), Landmarker(fetched(weights, say))
         tracker = Tracker(detector, landmarker, float(film.fps), person)
         landmarks, pictures = followed(film, tracker, start, end, progress, say)

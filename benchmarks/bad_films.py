@@ -88,12 +88,6 @@ def noted(path: Path) -> None:
     run("-i", film, "-c", "copy", "-movflags", "use_metadata_tags", "-metadata", "com.android.capture.fps=240.0", path)
 
 
-def slow(path: Path) -> None:
-    """A walk at 240 frames/s that plays at 30; pictures between those that are there follow the flow."""
-    between = "scale=426:-2,setpts=8*PTS,minterpolate=fps=30,scale=1280:-2,pad=1280:720:-1:-1"
-    run("-i", WALK, "-vf", between, *CODEC, path)
-
-
 class Bad(NamedTuple):
     """A bad film, and what has to be said of it."""
 
@@ -123,7 +117,6 @@ FILMS = (
     Bad("cut off, index in front", ends_early, "ends at"),
     Bad("240 frames/s", lambda p: shot(p, SECONDS, "setpts=PTS/8,fps=240"), "one in 4"),
     Bad("slow motion that the camera noted", noted, "slow motion"),
-    Bad("slow motion, 8 times, that nobody noted", slow, "slow motion"),
     Bad("one picture", lambda p: shot(p, SECONDS, "trim=end_frame=1"), "only one picture", left=False),
     Bad("ten hours", long, "10:00:00", left=False),
     Bad("ten minutes, legs out from 1:00 to 1:12", late, "legs out of the picture"),

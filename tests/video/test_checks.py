@@ -13,15 +13,11 @@ from tests.video.films import BEAM, PAIR, WALK, edited, joined
 FPS, FRAMES, SIZE = 30.0, 150, (640, 480)
 
 
-def good_film(frames: int = FRAMES, slower: float = 1.0, halts: bool = False) -> tuple[Landmarks, Pictures]:
-    """A person 300 px tall who takes two steps a second in place before a still camera, and may halt with legs side by
-    side as long as the step took."""
+def good_film(frames: int = FRAMES) -> tuple[Landmarks, Pictures]:
+    """A person 300 px tall who steps in place before a still camera."""
     heights = {"shoulder": -0.5, "hip": 0.0, "knee": 0.45, "ankle": 0.85, "heel": 0.9, "foot_index": 0.9}
     world = np.zeros((frames, len(NAMES), 3))
-    phase = 2 * np.pi * np.arange(frames) / FPS / slower
-    if halts:
-        half, within = np.divmod(phase, 2 * np.pi)
-        phase = np.pi * half + np.maximum(0.0, within - np.pi)
+    phase = 2 * np.pi * np.arange(frames) / FPS
     for i, name in enumerate(NAMES):
         part = name.partition("_")[2]
         left = 1.0 if "left" in name else -1.0 if "right" in name else 0.0
@@ -179,26 +175,6 @@ def test_a_person_who_lies_in_most_of_the_film_is_told_and_one_who_bends_down_is
     short = np.array(landmarks.image)
     short[LATER] = turned[LATER] + (short[60, 23] - turned[60, 23])
     assert "turned" not in found(replace(landmarks, image=short), pictures)
-
-
-@pytest.mark.parametrize(("slower", "told"), [(1.0, False), (2.0, False), (8.0, True)])
-def test_slow_motion_is_told_by_steps_that_are_slower_than_legs_swing(slower, told):
-    findings, stretches = checked_film(*good_film(900, slower))
-    assert [(f.kind, f.spoils) for f in findings] == [("slow", False)] * told
-    assert stretches == [(0, 900)]
-
-
-def test_who_stands_between_steps_that_are_quick_is_not_in_slow_motion():
-    assert checked_film(*good_film(900, 2.0, halts=True)) == ([], [(0, 900)])
-
-
-def test_steps_are_told_by_time_where_they_are_slow():
-    quick, slow = good_film(300)[0], good_film(900, 8.0)[0]
-    parts = {name: np.concatenate([getattr(quick, name), getattr(slow, name)]) for name in ("image", "world")}
-    landmarks = replace(good_film(1200)[0], **parts)
-    (finding,) = found(landmarks, good_film(1200)[1])["slow"]
-    assert 9.5 < finding.start < 18
-    assert 32 < finding.end <= 40
 
 
 def test_times_are_written_as_people_do():

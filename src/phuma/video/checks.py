@@ -17,7 +17,6 @@ from phuma.core.rotations import Array
 from phuma.video import turning
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.pictures import Pictures
-from phuma.video.steps import slow_steps
 
 Mask = NDArray[np.bool_]
 
@@ -159,11 +158,6 @@ def turned(landmarks: Landmarks, pictures: Pictures) -> Mask:
     return there & (bool(there.any()) and bool(np.median(angle[there]) > TURNED))
 
 
-def slow(landmarks: Landmarks, pictures: Pictures) -> Mask:
-    """The person steps several times slower than legs swing."""
-    return slow_steps(landmarks)
-
-
 def cut(landmarks: Landmarks, pictures: Pictures) -> Mask:
     """Another shot begins."""
     return pictures.cut > 0
@@ -225,7 +219,6 @@ CHECKS = (
     Check("small", f"the person is small, under {SMALL:.0f} pixels; go nearer", small, spoils=False),
     Check("people", "more than one person; --person N chooses, from the left", more_people, spoils=False, gap=3.0),
     Check("turned", "the person is far from upright; turn the film if it lies on its side", turned, spoils=False),
-    Check("slow", "steps as slow as in slow motion, and so will the motion be", slow, spoils=False, gap=3.0),
     Check("cut", "a cut", cut, gap=0.0, breaks=True),
     Check("jump", "the person is suddenly elsewhere, or another one", jump, gap=1.0, breaks=True),
     Check("exchanged", "left and right leg are exchanged for a moment", exchanged, spoils=False, least=0.0, gap=1.0),

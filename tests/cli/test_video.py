@@ -207,6 +207,17 @@ def test_what_is_no_film_is_told_as_what_it_is_with_the_next_command(tmp_path, c
     assert not (tmp_path / "o").exists()
 
 
+def test_its_own_results_are_told_as_what_they_are_with_the_next_command(done, out, tmp_path, capsys, no_network):
+    for file, says in (
+        ("clips/walk_0000000.npz", "is a clip that has been curated already, not a film; run: phuma retarget"),
+        ("motions/walk_0000000.npz", "is a robot's motion that was retargeted already; run: phuma inspect"),
+    ):
+        code, _, why = called(capsys, out / file, "--out", tmp_path / "o")
+        assert code == 1
+        assert says in why
+        assert not (tmp_path / "o").exists()
+
+
 @pytest.mark.skipif(not can_draw(), reason="no EGL or OSMesa on this machine")
 def test_it_goes_on_to_a_performance_and_to_a_policy_that_never_saw_the_film(tmp_path, capsys):
     pytest.importorskip("onnxruntime")

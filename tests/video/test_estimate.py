@@ -113,6 +113,25 @@ def test_what_is_wrong_with_a_long_film_is_told_once_long_before_its_end(own_cac
     assert [text for _, text in said if "nobody" in text] == ["so far, 0:00 to 0:04: nobody is seen"]
 
 
+def test_what_a_film_says_of_itself_is_told_before_it_is_looked_at(own_cache, tmp_path):
+    path, told = tmp_path / "slow.mp4", []
+    run("-i", BEAM, "-c", "copy", "-movflags", "use_metadata_tags", "-metadata", "com.android.capture.fps=240.0", path)
+    landmarks_of(path, end=0.1, progress=lambda count, of: told.append(count), say=told.append)
+    assert "4 times slower" in told[0]
+    assert told[1:] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_goes_wrong_late_in_a_long_film_is_told_within_seconds_of_film(own_cache, tmp_path):
+    """Pictures that stop after 22 of 60 seconds are told at 24, not where the film is twice as long or over."""
+    path, done, said = tmp_path / "stops.mp4", [], []
+    stops = "testsrc2=s=64x64:r=5:d=22,tpad=stop_mode=clone:stop_duration=38"
+    run("-f", "lavfi", "-i", stops, "-c:v", "libx264", "-preset", "ultrafast", path)
+    landmarks_of(path, progress=lambda count, of: done.append(count), say=lambda text: said.append((len(done), text)))
+    assert [(at, text) for at, text in said if "still" in text] == [
+        (24 * 5, "so far, 0:22 to 0:24: a still picture: nothing moves")
+    ]
+
+
 def test_times_of_findings_count_from_the_films_beginning(own_cache):
     assert landmarks_of(PAIR, start=0.3).findings[0].start == pytest.approx(0.3)
 

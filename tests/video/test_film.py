@@ -98,6 +98,11 @@ def test_slow_motion_that_the_camera_noted_is_said(tmp_path):
     film = open_film(path)
     assert film.slower == 8
     assert "8 times slower" in film.notes[0]
+    assert "ffmpeg -itsscale 0.125 -i slow.mp4 -c copy REAL.mp4" in film.notes[0]
+    run("-itsscale", "0.125", "-i", path, "-c", "copy", tmp_path / "REAL.mp4")
+    real = open_film(tmp_path / "REAL.mp4")
+    assert real.slower == 1
+    assert real.seconds == pytest.approx(3.4 / 8, abs=1 / 30)  # the last frame stays as long as it did
 
 
 def test_a_part_of_a_film_is_that_part():

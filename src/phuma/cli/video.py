@@ -137,12 +137,12 @@ class Bar:
 
     def __enter__(self) -> Bar:
         self._bar: Any = None
-        self._began = self._last = time.monotonic()
+        self._began = self._last = 0.0
         return self
 
     def __call__(self, done: int, total: int | None) -> None:
         if self._bar is None:
-            self._bar = progress_bar("frame", total, 0, "following")
+            self._bar, self._began = progress_bar("frame", total, 0, "following"), time.monotonic()
         self._bar.update(done - self._bar.n)
         self._last = time.monotonic()
 
@@ -155,7 +155,7 @@ class Bar:
     def lifting(self, film: FilmMotions, path: Path) -> None:
         """Say how the film was looked at; what follows shows no bar."""
         seconds = max(self._last - self._began, 1e-9)
-        fast = None if film.estimate.info.cached else len(film.estimate.landmarks) / seconds
+        fast = None if film.estimate.info.cached else (len(film.estimate.landmarks) - 1) / seconds
         self.__exit__()
         print(harmless(film_line(film, path, fast)), flush=True)
 

@@ -13,6 +13,7 @@ from phuma.core.human_motion import HumanMotion
 from phuma.core.robot_motion import RobotMotion
 from phuma.curation import CurateCfg, Curation, curate_parts
 from phuma.errors import ReadError
+from phuma.formats.clip_file import is_clip
 from phuma.formats.other_files import what_is
 from phuma.io.probe import Probe
 from phuma.pipelines.retarget import check_method, retarget
@@ -101,8 +102,10 @@ def refuse_others(path: Path, robot: Robot) -> None:
         return
     if other := what_is(probe):
         raise ReadError(path, f"is {other}")
+    next_command = f"phuma retarget {quote(str(path))} --robot {robot.name} --out motions"
+    if is_clip(probe):
+        raise ReadError(path, f"is a clip that has been curated already, not a film; run: {next_command}")
     if reader := next((r for r in READERS if probe.kind != "empty" and r.recognises(probe)), None):
-        next_command = f"phuma retarget {quote(str(path))} --robot {robot.name} --out motions"
         raise ReadError(path, f"is a recording ({reader.FORMAT}), not a film; run: {next_command}")
 
 

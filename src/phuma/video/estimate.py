@@ -27,8 +27,10 @@ from phuma.video.weights import DETECTOR, fetched, landmarker_weights
 MOST_SECONDS = 3600.0
 """Of a film that is read at once: an hour takes two of a processor, and its landmarks 200 MB"""
 ENDED_EARLY = 0.5  # seconds that a film may lack at its end without a word
-FIRST_LOOK = 4.0
-"""Seconds of a film after which what is wrong with it so far is told, and again whenever it is twice as much"""
+LOOK = 4.0
+"""Seconds of a film after which what is wrong with it so far is told, and every so many further on"""
+LOOK_SHARE = 1 / 32
+"""Of what was seen, how much more comes before the next such look, as each goes through all of it: 1.6 % more time"""
 
 Progress = Callable[[int, int | None], object]
 """Told how many frames are done, and of how many, if the film says how long it is"""
@@ -76,7 +78,7 @@ def landmarks_of(
 
     The largest person is followed, or number `person` from the left, from `start` to `end` seconds. The result is kept
     in the user's cache by the film's hash, so that a second call takes no time. `say` is told of a download before it
-    begins, and of what is wrong with a long film while it is looked at.
+    begins, of how the film is read, and of what is wrong with a long one while it is looked at.
     """
     if person is not None and person < 1:
         raise ConfigError(f"person {person}; people are counted from 1, from the left")
@@ -87,6 +89,9 @@ def landmarks_of(
     key = landmark_cache.key(sha256, model, weights.sha256, person, start, end)
     known = landmark_cache.load(key)
     if known is None:
+        if say is not None:
+            for note in film.notes:
+                say(note)
         detector, landmarker = Detector(fetched(DETECTOR, say)), Landmarker(fetched(weights, say))
         tracker = Tracker(detector, landmarker, float(film.fps), person)
         landmarks, pictures = followed(film, tracker, start, end, progress, say)
@@ -109,9 +114,10 @@ def followed(
     say: Callable[[str], object] | None = None,
 ) -> tuple[Landmarks, Pictures]:
     """Return the landmarks of the person whom a tracker follows, and what else the pictures tell; each kind of fault is
-    said once as soon as it is seen, where most of the film is still to come."""
+    said once, within seconds of film, unless the end is as near."""
     watch, table = PictureWatch(float(film.fps)), _Table(film)
-    look, known = round(FIRST_LOOK * film.fps), set[str]()
+    every = look = round(LOOK * film.fps)
+    known = set[str]()
     until = end if end is not None else film.seconds
     total = None if until is None else round((until - start) * film.fps)
     for count, picture in enumerate(frames(film, start, end), 1):
@@ -124,8 +130,8 @@ def followed(
         table.add(sight)
         if progress is not None:
             progress(count, total)
-        if say is not None and count == look and (total is None or 2 * count < total):
-            look *= 2
+        if say is not None and count == look and (total is None or count + every < total):
+            look += max(every, round(LOOK_SHARE * count))
             for finding in checked_film(table.landmarks(), watch.pictures(), start)[0]:
                 if finding.kind not in known:
                     known.add(finding.kind)

@@ -77,7 +77,9 @@ class Film:
             )
         if self.slower > 1:
             notes.append(
-                f"it is slow motion: it plays {self.slower:.3g} times slower than it was filmed, and so will the motion"
+                f"it is slow motion: it plays {self.slower:.3g} times slower than it was filmed, and so will the "
+                f"motion; as fast as it was by: ffmpeg -itsscale {1 / self.slower:.3g} -i {self.path.name} -c copy "
+                "REAL.mp4"
             )
         return notes
 

@@ -291,7 +291,8 @@ function draw() {
 
 function step(stamp) {
   if (!playing) return;
-  now = (now + Number(byId("speed").value) * (stamp - before) / 1000) % data.seconds;
+  const gone = Math.max(0, stamp - before); // a frame is stamped with its beginning, which may be before the click
+  now = (now + Number(byId("speed").value) * gone / 1000) % data.seconds;
   before = stamp;
   draw();
   requestAnimationFrame(step);

@@ -60,10 +60,10 @@ def network(task: Task, robot: Robot, cfg: NetworkCfg) -> Actor:
 
 def algorithm(net, cfg: AlgorithmCfg, observation, generator, teacher):
     """Return learning from the truth, in the states that estimates lead to."""
-    from phuma.learning.algorithms.distillation import Distillation
+    from phuma.learning.algorithms.estimation import Estimation
 
     assert isinstance(cfg, DistillationCfg)
-    return Distillation(net, cfg, observation, generator, teacher)
+    return Estimation(net, cfg, observation, generator, teacher)
 
 
 STAGE = "estimator"

@@ -61,6 +61,8 @@ ONE_CLIP, EACH_CLIP = 200_000, 30_000
 """Environment steps of a training of one clip, and what each clip of a training of many adds"""
 ESTIMATED_ONE, ESTIMATED = 100_000, 10_000
 """The same where it is estimated where the robot is"""
+FEW_WAYS = 12
+"""Number of ways back with which recorded clips are tried, too"""
 ROBUST, BUNDLE = 600_000, 96
 """Environment steps of a training that is to be robust, and the number of ways back that it learns from"""
 ROBUST_KINDS = ("stand", "walk", "kick", "run")
@@ -254,8 +256,9 @@ def study(name: str, every: int) -> list[Training]:
         return [Training(name, clip, (clip,), seed) for seed in (0, 1) for clip in RECORDED]
     if name == "estimated":
         return [
-            Training(name, clip, (clip,), seed, ESTIMATED_ONE, algo="estimator") for seed in (0, 1) for clip in RECORDED
-        ]
+            Training(name, f"{clip}, {ways} ways back", (clip,), seed, ESTIMATED_ONE, algo="estimator", bundle=ways)
+            for ways in (0, FEW_WAYS) for seed in (0, 1) for clip in RECORDED
+        ]  # fmt: skip
     if name == "many":
         return [many(name, "64 clips", 64, seed) for seed in (0, 1)]
     if name == "growth":
@@ -351,22 +354,31 @@ HEAD = ["SR@0.5", "SR@0.15", "mm"]
 COST = ["experts, CPU s", "distillation", "both"]
 
 
+def clip_name(row: dict[str, Any]) -> str:
+    """The type of a training's one clip, and its recording."""
+    return f"{list(row['seen'])[-1]} ({row['training']['clips'][0].split(':')[1].removesuffix('.bvh')})"
+
+
 def table_of_single(name: str, title: str) -> None:
     rows = list(results(name))
     if not rows:
         return
     kinds = defaultdict(list)
     for row in rows:
-        kinds[row["training"]["steps"], list(row["seen"])[-1]].append(row)
-        kinds[row["training"]["steps"], "**all**"].append(row)
-    order = sorted(kinds, key=lambda key: (key[0], key[1].startswith("*"), key[1]))
+        how = row["training"]["steps"], row["training"]["bundle"]
+        names = (clip_name(row), "**all**") if name in ("recorded", "estimated") else (list(row["seen"])[-1], "**all**")
+        for kind in names:
+            kinds[(*how, kind)].append(row)
+    order = sorted(kinds, key=lambda key: (*key[:2], key[2].startswith("*"), key[2]))
     lines = [
-        [f"{steps // 1000}k", kind, len(own := kinds[steps, kind]), *numbers(figures(own)), *cost(own)]
-        for steps, kind in order
+        [f"{key[0] // 1000}k", key[1], key[2], len(own := kinds[key]), *numbers(figures(own)), *cost(own)]
+        for key in order
     ]
     worst = min(rows, key=lambda r: r["seen"]["total"]["success_0.5"])
     note = f"Least of all trainings: {worst['key']}, {worst['seen']['total']['success_0.5']:.0f} % at 0.5 m."
-    save(f"distillation_{name}", title, markdown(["steps", "type", "trainings", *HEAD, *COST], lines), note)
+    save(
+        f"distillation_{name}", title, markdown(["steps", "ways back", "type", "trainings", *HEAD, *COST], lines), note
+    )
 
 
 def table_of_many() -> None:

@@ -36,3 +36,14 @@ def test_noise_and_pushes_are_asked_for_by_themselves_or_with_all_of_the_table()
         assert not environment.randomize
     with pytest.raises(ConfigError, match="--disturb and --randomize: give one of them"):
         check_numbers(asked(disturb=True, randomize=True))
+
+
+def test_by_trial_and_error_pushes_grow_and_velocity_is_estimated():
+    """From experts pushes are as large from the beginning on, as labels say at once what to do."""
+    for disturbed in ({"disturb": True}, {"randomize": True}):
+        for begin, rise in (("scratch", 0.5), ("experts", 0.0)):
+            cfg = new_run(TrainCfg(Path("dataset"), Path("run"), algo="beyondmimic", begin=begin, **disturbed))
+            (own,) = cfg.stages.values()
+            assert (own.environment.history, own.environment.rise) == (10, rise)
+    (own,) = new_run(TrainCfg(Path("dataset"), Path("run"), algo="beyondmimic", begin="scratch")).stages.values()
+    assert (own.environment.history, own.environment.rise) == (1, 0.0)

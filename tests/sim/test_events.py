@@ -40,6 +40,14 @@ def test_pushes_fill_the_table_s_ranges():
     assert fills(angular, d.PUSH_ANGULAR)
 
 
+def test_milder_events_have_smaller_pushes_and_nearer_first_states():
+    for own in (d.EventsCfg(pushes=True, start=1.0, noise=1.0), d.EventsCfg(push_linear=(0.1, 0.2, 0.3), start=0.5)):
+        milder = d.milder(own, 0.5)
+        assert (milder.start, milder.noise, milder.pushes) == (own.start / 2, own.noise, own.pushes)
+        for one, other in zip(d.pushes(rng(), COUNT, milder), d.pushes(rng(), COUNT, own)):
+            np.testing.assert_allclose(one, other / 2, rtol=1e-6)
+
+
 def test_pushes_come_after_1_to_3_seconds():
     waits = d.push_waits(rng(), COUNT)
     assert fills((waits - 2.0)[:, None], 1.0)

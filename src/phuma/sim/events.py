@@ -50,6 +50,17 @@ class EventsCfg:
     """Half widths of pushes in rad/s."""
 
 
+def milder(cfg: EventsCfg, share: float) -> EventsCfg:
+    """Return events with first states and pushes of a share of their size."""
+    linear, angular = cfg.push_linear or PUSH_LINEAR, cfg.push_angular or PUSH_ANGULAR
+    return replace(cfg, start=share * cfg.start, push_linear=_times(share, linear), push_angular=_times(share, angular))
+
+
+def _times(share: float, half: tuple[float, float, float]) -> tuple[float, float, float]:
+    x, y, z = half
+    return share * x, share * y, share * z
+
+
 def within(rng: np.random.Generator, half: float | tuple[float, ...], shape: tuple[int, ...]) -> Array:
     """Return single-precision numbers that are uniform between -half and half."""
     return ((2 * rng.random(shape) - 1) * np.array(half)).astype(np.float32)

@@ -6,7 +6,9 @@ import math
 
 import pytest
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch
 
 from phuma.learning.algorithms.estimation import estimation_loss
 

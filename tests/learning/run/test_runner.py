@@ -64,6 +64,18 @@ def test_a_seed_has_one_outcome_and_another_seed_another(train, randomize):
     assert not same(one, other)
 
 
+def test_what_happens_to_robots_grows_over_a_share_of_the_training(train):
+    runner = train(pushes=True, start=1.0, rise=0.5)
+    sizes = []
+    for progress in (0.0, 0.25, 0.5, 0.9):
+        runner.iterate(progress)
+        sizes.append((runner.env.cfg.start, runner.env.cfg.push_linear[0] / events.PUSH_LINEAR[0]))
+    np.testing.assert_allclose(sizes, [(x, x) for x in (0.25, 0.625, 1.0, 1.0)])
+    full = train(pushes=True, start=1.0)
+    full.iterate(0.0)
+    assert (full.env.cfg.start, full.env.cfg.push_linear) == (1.0, None)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("randomize", [False, True], ids=["alike", "varied"])
 @pytest.mark.slow

@@ -2,9 +2,9 @@
 
     loss = mean w log(1 + ((e - e_true) / c)^2)
 
-An estimate that is off by less than c, how exactly its number is to be known, counts by its square; one that is far off,
-after a push that was not felt yet, hardly counts more, as nothing can be done about it. By squares alone pushes would be
-all that is learned of, and noise would stay in what is sensed.
+An estimate that is off by less than c, how exactly its number is to be known, counts by its square; one that is far
+off, after a push that was not felt yet, hardly counts more, as nothing can be done about it. By squares alone pushes
+would be all that is learned of, and noise would stay in what is sensed.
 """
 
 from __future__ import annotations

@@ -55,14 +55,18 @@ class EnvironmentCfg:
     """Factor on the noise of what the policy senses, where environments are not randomized."""
     pushes: bool = False
     """Whether robots are pushed by the paper's table, where environments are not randomized."""
+    rise: float = 0.0
+    """Share of the training over which first states and pushes grow to their size, from a quarter of it; 0 where they
+    are as large from the beginning on."""
     differ: bool = False
     """Whether robots differ in weight, strength, balance and grip, where environments are not randomized."""
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
-        if not 0 <= self.first <= 1:
-            raise ConfigError(f"first is {self.first}; a share from 0 to 1 is needed")
+        for name in ("first", "rise"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ConfigError(f"{name} is {getattr(self, name)}; a share from 0 to 1 is needed")
         for name in (
             "environments",
             "substeps",

@@ -15,7 +15,6 @@ from phuma.learning.nets.mlp import mlp
 from phuma.learning.nets.normalizer import Normalizer
 from phuma.robots.robot import Robot
 
-
 CORRECTED = 0.2
 """Share of the exactness of a number by which an output of 1 corrects it: layers learn about noise at once"""
 

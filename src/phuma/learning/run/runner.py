@@ -31,13 +31,15 @@ from phuma.learning.run.random_state import restore_rng, rng_state
 from phuma.robots.robot import Robot
 from phuma.runtime.distributed import averages, number, own_threads, processes
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.events import EventsCfg
+from phuma.sim.events import EventsCfg, milder
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.randomization import DIFFERING, Randomization, RandomizationCfg, draw_randomization
 
 MOST_FRAMES = 200_000
 """Most frames of motions that are learned from at a time: an hour, 300 MB."""
+MILDEST = 0.25
+"""Share of their size that first states and pushes that grow have at first"""
 REFRESH = 200
 """Iterations after which other motions of a larger library are learned from."""
 
@@ -86,9 +88,9 @@ class StageRunner:
         self.expert_taught = cfg.teacher_of(stage) == EXPERTS
         self.teacher, self.teacher_base = teacher, teacher_base or self.task.base
         references, self.sampler = self._chosen()
+        self._events = training_events(randomization, self.cfg.environment, self.task.randomization, library.robot)
         self.env = TrackingEnv(
-            library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng,
-            training_events(randomization, self.cfg.environment, self.task.randomization, library.robot),
+            library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng, self._events_at(0.0),
             self.sampler.record,
         )  # fmt: skip
         self.observation = self._tensors(self.env.observe())
@@ -107,7 +109,7 @@ class StageRunner:
     def iterate(self, progress: float = 0.0) -> dict[str, float]:
         """Let all environments act for the algorithm's horizon and improve the policy; return means of what is worth
         watching. `progress` is the share of the stage that is over."""
-        self.algorithm.progress = progress
+        self.algorithm.progress, self.env.cfg = progress, self._events_at(progress)
         if self.iterations and self.iterations % REFRESH == 0 and len(self._clips) < len(self.library):
             self._refresh()
         means = self._collect()
@@ -198,6 +200,11 @@ class StageRunner:
         self.experts = Experts(self.library, references, self.task.reach) if taught else None
         return references, Sampler(references, self.rng, self.cfg.environment.first)
 
+    def _events_at(self, progress: float) -> EventsCfg:
+        """Return what happens to the robots once a share of the stage is over."""
+        rise = self.cfg.environment.rise
+        return milder(self._events, grown(progress / rise)) if rise else self._events
+
     def _seed_apart(self, iterations: int) -> None:
         """Draw other random numbers than the other processes from now on, after so many iterations."""
         words = np.random.SeedSequence([self.seed, number(), iterations]).generate_state(2)
@@ -272,6 +279,11 @@ def make_simulation(
     from phuma.sim.mujoco_warp import WarpSimulation
 
     return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device=device, randomization=randomization)
+
+
+def grown(share: float) -> float:
+    """Return the size of first states and pushes after a share of the time over which they grow, of their full size."""
+    return min(1.0, MILDEST + (1 - MILDEST) * share)
 
 
 def training_events(

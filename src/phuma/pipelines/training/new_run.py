@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from phuma.errors import ConfigError
-from phuma.learning.recipes.recipe import CPU, DEPLOY, EXPERTS, FINETUNED, SCRATCH, RunCfg, StageCfg, recipe_named
+from phuma.learning.recipes.recipe import CPU, EXPERTS, FINETUNED, SCRATCH, RunCfg, StageCfg, recipe_named
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.training.options import ALGO, OBSERVATIONS, TrainCfg
 
 REMEMBERED = 10
-"""Control steps from which a policy that is distilled with noise and pushes estimates its velocity"""
+"""Control steps from which a policy that learns with noise and pushes estimates its velocity"""
+RISE = 0.5
+"""Share of a training by trial and error over which pushes grow"""
 
 
 def new_run(asked: TrainCfg) -> RunCfg:
@@ -36,8 +38,10 @@ def new_run(asked: TrainCfg) -> RunCfg:
         given["future"] = False
     if asked.disturb:
         given |= {"noise": 1.0, "pushes": True, "differ": True}
-    if (asked.randomize or asked.disturb) and asked.preset != DEPLOY and taught_by_experts(cfg.algo, cfg.stages):
+    if (asked.randomize or asked.disturb) and asked.preset in (None, CPU):
         given["history"] = REMEMBERED
+        if not taught_by_experts(cfg.algo, cfg.stages):
+            given["rise"] = RISE
     return cfg.with_environment(**{name: value for name, value in given.items() if value is not None})
 
 

@@ -26,8 +26,7 @@ HEIGHT, LINEAR, TURN, JOINT, ANGULAR, JOINT_SPEED = 0.2, 1.2, 0.5, 1.5, 7.0, 35.
 and joints' speeds in rad/s: one over the root mean square of the gains of five certificates, walks, runs, a jump and a
 stand"""
 EXACT = (0.05, 0.05, 0.05, 0.015, 0.05, 0.03)
-"""How exactly each kind of number is to be known, in its unit: there are many joints, and each is sensed better than the
-root"""
+"""How exactly each kind of number is to be known, in its unit: joints are many, and sensed better than the root"""
 UNSENSED = 4
 """Numbers that no sensor says: height and velocity"""
 

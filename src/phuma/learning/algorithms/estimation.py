@@ -14,20 +14,17 @@ from torch import Tensor
 
 from phuma.learning.algorithms.distillation import Distillation
 from phuma.learning.algorithms.storage import Batch
-from phuma.learning.nets.estimator_net import EstimatorNet
+from phuma.learning.env.deviation import EXACT
 
 
-def estimation_loss(estimate: Tensor, truth: Tensor, weight: Tensor, exactness: Tensor) -> Tensor:
+def estimation_loss(estimate: Tensor, truth: Tensor, weight: Tensor, exact: float = EXACT) -> Tensor:
     """Return the mean over samples and numbers of  w log(1 + ((e - e_true) / c)^2)."""
-    return (weight[:, None] * torch.log1p(((estimate - truth) / exactness) ** 2)).mean()
+    return (weight[:, None] * torch.log1p(((estimate - truth) / exact) ** 2)).mean()
 
 
 class Estimation(Distillation):
     """Supervised updates of a policy that estimates."""
 
     def losses(self, batch: Batch) -> dict[str, Tensor]:
-        net = self.student.actor
-        assert isinstance(net, EstimatorNet)
-        estimate = net(batch.observation)
-        truth, weight = batch.fields["label"], batch.fields["weight"]
-        return {"imitation_loss": estimation_loss(estimate, truth, weight, net.exactness)}
+        estimate = self.student.actor(batch.observation)
+        return {"imitation_loss": estimation_loss(estimate, batch.fields["label"], batch.fields["weight"])}

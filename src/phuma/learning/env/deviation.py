@@ -8,7 +8,6 @@ motors for one more action: an error of the same size matters about as much in a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,8 +24,8 @@ HEIGHT, LINEAR, TURN, JOINT, ANGULAR, JOINT_SPEED = 0.2, 1.2, 0.5, 1.5, 7.0, 35.
 """Units of the root's height in m, its velocity in m/s, its rotation in rad, joints in rad, the root's angular velocity
 and joints' speeds in rad/s: one over the root mean square of the gains of five certificates, walks, runs, a jump and a
 stand"""
-EXACT = (0.05, 0.05, 0.05, 0.015, 0.05, 0.03)
-"""How exactly each kind of number is to be known, in its unit: joints are many, and sensed better than the root"""
+EXACT = 0.05
+"""How exactly a number is to be known, in its unit"""
 UNSENSED = 4
 """Numbers that no sensor says: height and velocity"""
 
@@ -38,17 +37,8 @@ def size(n_joints: int) -> int:
 
 def units(n_joints: int) -> Array:
     """Return (size,) the units of a deviation's numbers."""
-    return _each((HEIGHT, LINEAR, TURN, JOINT, ANGULAR, JOINT_SPEED), n_joints)
-
-
-def exactness(n_joints: int) -> Array:
-    """Return (size,) how exactly a deviation's numbers are to be known, in their units."""
-    return _each(EXACT, n_joints)
-
-
-def _each(kinds: Sequence[float], n_joints: int) -> Array:
-    """Return (size,) what is said of each kind of number, for every number."""
-    return np.repeat(np.array(kinds, dtype=np.float32), (1, 3, 3, n_joints, 3, n_joints))
+    kinds = ((HEIGHT, 1), (LINEAR, 3), (TURN, 3), (JOINT, n_joints), (ANGULAR, 3), (JOINT_SPEED, n_joints))
+    return np.concatenate([np.full(count, unit, dtype=np.float32) for unit, count in kinds])
 
 
 def deviation(state: State, now: State) -> Tensor:

@@ -15,9 +15,6 @@ from phuma.learning.nets.mlp import mlp
 from phuma.learning.nets.normalizer import Normalizer
 from phuma.robots.robot import Robot
 
-CORRECTED = 0.2
-"""Share of the exactness of a number by which an output of 1 corrects it: layers learn about noise at once"""
-
 
 class EstimatorNet(Net):
     """A correction of the newest row of the past, by layers over the whole past and what is known beside it.
@@ -25,7 +22,6 @@ class EstimatorNet(Net):
     The past is one of what is sensed of a deviation, in its order; without noise the correction of that is nothing."""
 
     units: Tensor
-    exactness: Tensor
 
     def __init__(self, past: ObservationGroup, beside: Sequence[ObservationGroup], robot: Robot, cfg: MLPCfg) -> None:
         super().__init__()
@@ -36,14 +32,12 @@ class EstimatorNet(Net):
         inputs = past.history * past.width(robot) + sum(group.width(robot) for group in beside)
         self.layers = mlp([inputs, *cfg.hidden, numbers], cfg.norm)
         self.register_buffer("units", torch.from_numpy(deviation.units(robot.n_joints)))
-        self.register_buffer("exactness", torch.from_numpy(deviation.exactness(robot.n_joints)))
 
     def forward(self, observation: Observation, features: Mapping[str, Tensor] | None = None) -> Tensor:
         past = observation[self.past]
         parts = [self.normalizers[name](observation[name]).flatten(1) for name in self.observed]
         sensed = past[:, -1] / self.units[deviation.UNSENSED :]
-        corrected = CORRECTED * self.exactness * self.layers(torch.cat(parts, -1))
-        return corrected + torch.nn.functional.pad(sensed, (deviation.UNSENSED, 0))
+        return self.layers(torch.cat(parts, -1)) + torch.nn.functional.pad(sensed, (deviation.UNSENSED, 0))
 
     @property
     def observed(self) -> tuple[str, ...]:

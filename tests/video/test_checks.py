@@ -115,7 +115,7 @@ def test_pieces_under_a_second_are_left_out_and_frames_without_a_person_at_the_e
 def test_a_cut_parts_the_film():
     landmarks, pictures = good_film()
     findings, stretches = checked_film(landmarks, with_value(pictures, "cut", [75], 1.0))
-    assert [f.text for f in findings] == ["0:02.5: a cut"]
+    assert [(f.text, f.spoils) for f in findings] == [("0:02.5: a cut", False)]
     assert stretches == [(0, 75), (75, FRAMES)]
 
 

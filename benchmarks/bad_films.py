@@ -114,7 +114,7 @@ FILMS = (
     Bad("sound, WAV", lambda p: run("-f", "lavfi", "-i", "sine=d=12", "-f", "wav", p), "sound", left=False),
     Bad("sound, MP4", lambda p: run("-f", "lavfi", "-i", "sine=d=12", "-c:a", "aac", p), "holds sound", left=False),
     Bad("cut off, index at the end", cut_off, "cut off", left=False),
-    Bad("cut off, index in front", ends_early, "ends at"),
+    Bad("cut off, index in front", ends_early, "is cut off"),
     Bad("240 frames/s", lambda p: shot(p, SECONDS, "setpts=PTS/8,fps=240"), "one in 4"),
     Bad("slow motion that the camera noted", noted, "slow motion"),
     Bad("one picture", lambda p: shot(p, SECONDS, "trim=end_frame=1"), "only one picture", left=False),

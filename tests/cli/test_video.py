@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import phuma
+from phuma.cli import video
 from phuma.cli.demo import POLICY
 from phuma.cli.main import main
 from tests.video.films import PAIR, WALK, run
@@ -95,6 +96,34 @@ def test_other_settings_need_no_second_look(done, tmp_path, capsys, no_network):
     )
     assert code == 0
     assert "known from an earlier run" in said
+
+
+class RecordedBar:
+    """A bar that keeps what it showed."""
+
+    def __init__(self, shown: list, unit: str, total: int | None, done: int, title: str) -> None:
+        self.shown, self.total, self.n, self.title = shown, total, done, title
+
+    def update(self, count: int) -> None:
+        self.n += count
+        self.shown.append((self.title, self.n, self.total))
+
+    def close(self) -> None:
+        self.shown.append((self.title, "closed", self.total))
+
+
+def test_it_is_shown_what_is_done_and_how_far_also_after_the_network(done, tmp_path, capsys, monkeypatch):
+    """Frames that were seen, frames that were lifted, clips on the robot: one bar after another, each to its end."""
+    shown: list = []
+    monkeypatch.setattr(video, "progress_bar", lambda *words: RecordedBar(shown, *words))
+    monkeypatch.setattr(video, "with_progress", lambda clips, unit, title: shown.append((title, len(clips))) or clips)
+    short = ("--start", "0", "--end", "1.5", "--out", str(tmp_path / "out"), *QUICK)
+    assert called(capsys, WALK, "--stature", "1.7", *short)[0] == 0
+    seen = [("following", n, 45) for n in range(1, 46)]
+    lifted = [("lifting", 0, 45), ("lifting", 45, 45)]
+    assert shown == [
+        *seen, ("following", "closed", 45), *lifted, ("lifting", "closed", 45), ("retargeting", 1)
+    ]  # fmt: skip
 
 
 def test_json_is_one_object_with_paths_that_are_there(done, tmp_path, capsys):

@@ -1,13 +1,15 @@
 """Each fault of a film is found where it is and nowhere else, on films that have it and on landmarks made for it."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from phuma.video.checks import CHECKS, Finding, checked_film, clock
+from phuma.video.estimate import findings_so_far
 from phuma.video.landmarks import NAMES, Landmarks
 from phuma.video.pictures import Pictures
+from phuma.video.stretches import frames_of
 from tests.video.films import BEAM, PAIR, WALK, edited, joined
 
 FPS, FRAMES, SIZE = 30.0, 150, (640, 480)
@@ -113,7 +115,7 @@ def test_pieces_under_a_second_are_left_out_and_frames_without_a_person_at_the_e
 def test_a_cut_parts_the_film():
     landmarks, pictures = good_film()
     findings, stretches = checked_film(landmarks, with_value(pictures, "cut", [75], 1.0))
-    assert [f.text for f in findings] == ["0:02.5: a cut"]
+    assert [(f.text, f.spoils) for f in findings] == [("0:02.5: a cut", False)]
     assert stretches == [(0, 75), (75, FRAMES)]
 
 
@@ -155,6 +157,22 @@ def test_legs_that_are_exchanged_for_a_moment_are_told_and_the_film_stays_whole(
         assert (finding.kind, finding.spoils) == ("exchanged", False)
         assert finding.start == pytest.approx(70 / FPS)
         assert stretches == [(0, FRAMES)]
+
+
+def test_legs_are_said_to_stay_exchanged_only_after_the_moment_in_which_they_may_change_back():
+    landmarks, pictures = good_film()
+
+    def kinds(seen: Landmarks, frames: int) -> list[str]:
+        so_far = Pictures(*(getattr(pictures, field.name)[:frames] for field in fields(Pictures)))
+        return [f.kind for f in findings_so_far(frames_of(seen, slice(frames)), so_far, 0.0)]
+
+    back = swapped(landmarks, slice(70, 95))
+    assert not any(kinds(back, frames) for frames in range(60, 96))
+    assert kinds(back, 96) == ["exchanged"]
+    stays = swapped(landmarks, slice(52, 112))
+    known = 52 + round(FPS) + 1
+    assert not any(kinds(stays, frames) for frames in range(40, known))
+    assert kinds(stays, known) == ["sides"]
 
 
 def test_mirror_images_have_the_same_findings():

@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from phuma.errors import ReadError
 from tests.video.films import BEAM, WALK, edited, run
@@ -15,6 +17,7 @@ from tests.video.films import BEAM, WALK, edited, run
 pytest.importorskip("imageio_ffmpeg")
 
 from phuma.video import frames as frames_module
+from phuma.video.boxes import missing_share
 from phuma.video.film import CONTAINERS, described, ffmpeg, input_options, open_film
 from phuma.video.frames import frame_size, frames
 
@@ -169,6 +172,31 @@ def test_a_film_without_its_end_is_told_and_one_without_its_tail_gives_what_is_t
     run("-i", WALK, "-c", "copy", "-movflags", "faststart", tmp_path / "whole.mp4")
     path.write_bytes((tmp_path / "whole.mp4").read_bytes()[:60_000])
     assert 30 < len(decoded(path)) < 102
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_how_much_of_a_file_is_missing_is_told_before_it_is_decoded(tmp_path, long):
+    """By the lengths of the boxes, also where one has eight bytes."""
+    run("-i", WALK, "-c", "copy", "-movflags", "faststart", tmp_path / "whole.mp4")
+    whole = (tmp_path / "whole.mp4").read_bytes()
+    at = whole.rindex(b"mdat") - 4
+    if long:
+        at -= 8  # of the box `free`, which makes room for it
+        size = len(whole) - at
+        whole = whole[:at] + (1).to_bytes(4, "big") + b"mdat" + size.to_bytes(8, "big") + whole[at + 16 :]
+    path = tmp_path / "cut.mp4"
+    path.write_bytes(whole)
+    assert (open_film(path).missing, open_film(path).notes) == (0.0, [])
+    path.write_bytes(whole[: len(whole) * 3 // 4])
+    assert open_film(path).missing == pytest.approx(0.25, abs=1e-4)
+    assert open_film(path).notes == ["it is cut off: the last 25 % of the file are missing; copy it again for the rest"]
+
+
+@given(st.binary(max_size=200))
+def test_bytes_that_are_no_boxes_are_not_said_to_be_missing_nor_looped_over(tmp_path_factory, content):
+    path = tmp_path_factory.mktemp("boxes") / "film.mp4"
+    path.write_bytes(content)
+    assert 0 <= missing_share(path) <= 1
 
 
 def test_a_film_whose_pictures_are_destroyed_is_an_error_that_names_it(tmp_path):

@@ -191,6 +191,15 @@ def test_windows_of_a_long_film_join_without_a_seam(monkeypatch):
     assert bend < 2 * np.abs(np.diff(motion.pose.position, 2, axis=0)).max() + 0.01
 
 
+def test_it_is_told_how_many_frames_are_lifted_window_by_window_through_all_stretches(monkeypatch):
+    monkeypatch.setattr(windows, "WINDOW", 60)
+    monkeypatch.setattr(windows, "OVERLAP", 12)
+    motion, told = walker("turn", 4.0), []
+    lifted = lift(film(motion, camera()), known(motion), spans=[(0, 78), (80, 120)], progress=lambda *n: told.append(n))
+    assert [len(one.motion) for one in lifted] == [78, 40]
+    assert told == [(0, 118), (60, 118), (78, 118), (78, 118), (118, 118)]
+
+
 def test_notes_say_what_was_guessed_and_which_flag_sets_it(walk):
     (found,) = lift(film(walk, camera()), source="walk.mp4")
     flags = {"--stature": 0, "--focal": 0, "--camera": 0}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,3 +110,10 @@ def test_what_a_page_is_told_cannot_break_it():
     text = page_of(a_page())
     assert "<b>" not in text
     assert text.count("</script>") == 2
+
+
+def test_the_time_of_an_instant_is_one_time():
+    cut = Span(3.5, 3.52, "noted", "a cut")
+    text = page_of(replace(a_page(), spans=[cut, Span(3.5, 4.5, "kept", "")]))
+    assert "<td>3.5 s</td>" in text
+    assert "<td>3.5 to 4.5 s</td>" in text

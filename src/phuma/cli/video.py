@@ -12,7 +12,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from shlex import quote
@@ -21,14 +21,15 @@ from typing import Any
 from phuma.cli.options import add_options, command_parser, from_options, parse_with_lock
 from phuma.cli.retarget import RetargetCfg
 from phuma.cli.scores import score_lines
+from phuma.core.clip import Clip
 from phuma.core.words import count_of, harmless
 from phuma.curation import CurateCfg
 from phuma.errors import ConfigError
-from phuma.pipelines.video import Video, run_video
+from phuma.pipelines.video import Listener, Video, run_video
 from phuma.pipelines.video_folder import PAGE, check_out, claim, config, written
 from phuma.pipelines.video_page import Layer
 from phuma.robots import Robot, cached_robot
-from phuma.runtime.progress import progress_bar
+from phuma.runtime.progress import progress_bar, with_progress
 from phuma.sources import ReadCfg
 from phuma.video.lift import LiftCfg
 from phuma.video.motions import FilmCfg, FilmMotions
@@ -107,10 +108,9 @@ def work(args: argparse.Namespace, cfg: FilmCfg) -> dict[str, Any]:
     curate_cfg = from_options(CurateCfg, args)
     robot = cached_robot(robot_cfg.robot)
     further = further_of(args, robot)
-    with Bar() as bar:
+    with Bar(args.film) as bar:
         video = run_video(
-            args.film, robot, cfg, curate_cfg, robot_cfg.method, read_cfg.start, read_cfg.end, bar, bar.say,
-            lifting=lambda film: bar.lifting(film, args.film),
+            args.film, robot, cfg, curate_cfg, robot_cfg.method, read_cfg.start, read_cfg.end, bar
         )  # fmt: skip
     for line in report(video, robot_cfg.method):
         print(harmless(line), flush=True)
@@ -132,19 +132,32 @@ def further_of(args: argparse.Namespace, robot: Robot) -> Callable[[Video], tupl
     return lambda video: follow(args.film.stem, video, args.out, args.certify, policy, args.minutes)
 
 
-class Bar:
-    """Show the progress: frames that the network has seen, and how fast."""
+class Bar(Listener):
+    """Show the progress: frames that the network has seen, and how fast; those that are lifted; clips on the robot."""
 
-    def __enter__(self) -> Bar:
+    def __init__(self, path: Path) -> None:
+        self._path, self._title = path, ""
         self._bar: Any = None
         self._began = self._last = 0.0
+
+    def __enter__(self) -> Bar:
         return self
 
-    def __call__(self, done: int, total: int | None) -> None:
-        if self._bar is None:
-            self._bar, self._began = progress_bar("frame", total, 0, "following"), time.monotonic()
-        self._bar.update(done - self._bar.n)
+    def looked_at(self, done: int, total: int | None) -> None:
+        """Show how many frames the network has seen."""
         self._last = time.monotonic()
+        self._began = self._began or self._last
+        self._show("following", done, total)
+
+    def lifted(self, done: int, total: int) -> None:
+        """Show of how many frames the motion is found."""
+        self._show("lifting", done, total)
+
+    def _show(self, title: str, done: int, total: int | None) -> None:
+        if title != self._title:
+            self.__exit__()
+            self._bar, self._title = progress_bar("frame", total, 0, title), title
+        self._bar.update(done - self._bar.n)
 
     def say(self, text: str) -> None:
         """Print a line between the states of the bar."""
@@ -152,17 +165,21 @@ class Bar:
             self._bar.clear()
         print(harmless(text), file=sys.stderr, flush=True)
 
-    def lifting(self, film: FilmMotions, path: Path) -> None:
-        """Say how the film was looked at; what follows shows no bar."""
+    def film(self, film: FilmMotions) -> None:
+        """Say how the film was looked at."""
         seconds = max(self._last - self._began, 1e-9)
         fast = None if film.estimate.info.cached else (len(film.estimate.landmarks) - 1) / seconds
         self.__exit__()
-        print(harmless(film_line(film, path, fast)), flush=True)
+        print(harmless(film_line(film, self._path, fast)), flush=True)
+
+    def clips(self, clips: list[Clip]) -> Iterable[Clip]:
+        """Show how many clips are on the robot."""
+        return with_progress(clips, "clip", title="retargeting") if clips else clips
 
     def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.close()
-            self._bar = None
+        self._bar, self._title = None, ""
 
 
 def film_line(film: FilmMotions, path: Path, fast: float | None) -> str:

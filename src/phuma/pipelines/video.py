@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
@@ -21,7 +21,6 @@ from phuma.retargeting import DEFAULT_METHOD
 from phuma.robots import Robot, load_robot
 from phuma.sources.registry import READERS
 from phuma.video.checks import clock
-from phuma.video.estimate import Progress
 from phuma.video.film import is_film
 from phuma.video.motions import FilmCfg, FilmMotions, motions_of_film
 
@@ -69,6 +68,26 @@ class Video:
         return [*estimate.info.notes, *(finding.text for finding in estimate.findings)]
 
 
+class Listener:
+    """Is told how far the work on a film is; this one says nothing of it."""
+
+    def looked_at(self, done: int, total: int | None) -> None:
+        """Hear how many frames the network has seen, of how many, if the film says how long it is."""
+
+    def lifted(self, done: int, total: int) -> None:
+        """Hear of how many frames the motion is found."""
+
+    def say(self, text: str) -> None:
+        """Hear of a download, and of what is wrong with a long film."""
+
+    def film(self, film: FilmMotions) -> None:
+        """Hear what became of the film before it is put on the robot."""
+
+    def clips(self, clips: list[Clip]) -> Iterable[Clip]:
+        """Return the clips that are put on the robot, one by one."""
+        return clips
+
+
 def run_video(
     path: str | os.PathLike[str],
     robot: str | Path | Robot,
@@ -77,23 +96,18 @@ def run_video(
     method: str = DEFAULT_METHOD,
     start: float | None = None,
     end: float | None = None,
-    progress: Progress | None = None,
-    say: Callable[[str], object] | None = None,
-    lifting: Callable[[FilmMotions], object] = lambda film: None,
+    listener: Listener | None = None,
 ) -> Video:
-    """Return the clips of the person in a film, with verdicts, and a robot's motion for each that is kept.
-
-    `progress` is told of frames, `say` of a download and of what is wrong with a long film, and `lifting` of the
-    motions before they are put on the robot.
-    """
+    """Return the clips of the person in a film, with verdicts, and a robot's motion for each that is kept."""
+    to = listener or Listener()
     method = check_method(method)
     own = robot if isinstance(robot, Robot) else load_robot(robot)
     refuse_others(Path(path), own)
-    film = motions_of_film(path, cfg, start, end, progress, say)
-    lifting(film)
+    film = motions_of_film(path, cfg, start, end, to.looked_at, to.say, to.lifted)
+    to.film(film)
     curations = [part for lifted in film.lifted for part in curate_parts(lifted.motion, curate_cfg)]
     kept = [clip for curation in curations for clip in curation.clips if clip.verdict.kept]
-    return Video(film, curations, own, [retarget(clip, own, method) for clip in kept])
+    return Video(film, curations, own, [retarget(clip, own, method) for clip in to.clips(kept)])
 
 
 def refuse_others(path: Path, robot: Robot) -> None:

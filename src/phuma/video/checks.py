@@ -30,7 +30,8 @@ SMALL = 100.0  # px of the person's height in the film: the network sees 256
 TURNED = 60.0  # degrees of the trunk against upright, in the middle of all frames
 FAR = 0.25
 """Of the person's height: how far hips that belong to one person move from one frame to the next at most"""
-MOMENT = 1.0  # seconds after which an exchange of left and right is no longer put right
+STAYS_EXCHANGED, MOMENT = "sides", 1.0
+"""The kind of an exchange of left and right that is not put right, and the seconds after which it is none any more"""
 EXCHANGE_JUMP = 0.08
 """Of the person's height: how far legs jump on average at least when left and right are exchanged"""
 
@@ -88,7 +89,7 @@ def checked_film(
         for first, last in _runs(wrong, round(check.gap * fps)):
             if last - first < check.least * fps and not check.breaks:
                 continue
-            if check.spoils and not check.breaks:
+            if check.spoils:
                 good[first:last] = False
             findings.append(_finding(check, int(wrong[first:last].sum()), offset + first / fps, offset + last / fps))
     stretches = [_trimmed(s, seen(landmarks)) for s in _split(good, breaks)]
@@ -219,10 +220,10 @@ CHECKS = (
     Check("small", f"the person is small, under {SMALL:.0f} pixels; go nearer", small, spoils=False),
     Check("people", "more than one person; --person N chooses, from the left", more_people, spoils=False, gap=3.0),
     Check("turned", "the person is far from upright; turn the film if it lies on its side", turned, spoils=False),
-    Check("cut", "a cut", cut, gap=0.0, breaks=True),
-    Check("jump", "the person is suddenly elsewhere, or another one", jump, gap=1.0, breaks=True),
+    Check("cut", "a cut", cut, spoils=False, gap=0.0, breaks=True),
+    Check("jump", "the person is suddenly elsewhere, or another one", jump, spoils=False, gap=1.0, breaks=True),
     Check("exchanged", "left and right leg are exchanged for a moment", exchanged, spoils=False, least=0.0, gap=1.0),
-    Check("sides", "left and right leg are exchanged", stays_exchanged, gap=1.0, breaks=True),
+    Check(STAYS_EXCHANGED, "left and right leg are exchanged", stays_exchanged, spoils=False, gap=1.0, breaks=True),
 )
 """Every check, with what a person is told"""
 

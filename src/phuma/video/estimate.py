@@ -14,7 +14,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.errors import ConfigError, ReadError
 from phuma.video import landmark_cache
-from phuma.video.checks import LEAST_SECONDS, Finding, checked_film, clock
+from phuma.video.checks import LEAST_SECONDS, MOMENT, STAYS_EXCHANGED, Finding, checked_film, clock
 from phuma.video.detector import Detector
 from phuma.video.film import Film, open_film
 from phuma.video.frames import frame_size, frames
@@ -27,7 +27,7 @@ from phuma.video.weights import DETECTOR, fetched, landmarker_weights
 MOST_SECONDS = 3600.0
 """Of a film that is read at once: an hour takes two of a processor, and its landmarks 200 MB"""
 ENDED_EARLY = 0.5  # seconds that a film may lack at its end without a word
-LOOK = 4.0
+LOOK = 2.0
 """Seconds of a film after which what is wrong with it so far is told, and every so many further on"""
 LOOK_SHARE = 1 / 32
 """Of what was seen, how much more comes before the next such look, as each goes through all of it: 1.6 % more time"""
@@ -132,11 +132,18 @@ def followed(
             progress(count, total)
         if say is not None and count == look and (total is None or count + every < total):
             look += max(every, round(LOOK_SHARE * count))
-            for finding in checked_film(table.landmarks(), watch.pictures(), start)[0]:
+            for finding in findings_so_far(table.landmarks(), watch.pictures(), start):
                 if finding.kind not in known:
                     known.add(finding.kind)
                     say(f"so far, {finding.text}")
     return table.landmarks(), watch.pictures()
+
+
+def findings_so_far(landmarks: Landmarks, pictures: Pictures, start: float) -> list[Finding]:
+    """Return what is to be said of a film that goes on. That legs stay exchanged is known after a moment only."""
+    settled = start + len(landmarks) / landmarks.fps - MOMENT
+    findings, _ = checked_film(landmarks, pictures, start)
+    return [finding for finding in findings if finding.kind != STAYS_EXCHANGED or finding.end < settled]
 
 
 class _Table:

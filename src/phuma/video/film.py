@@ -10,11 +10,12 @@ import math
 import os
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from phuma.errors import MissingExtraError, ReadError
+from phuma.video.boxes import missing_share
 
 CONTAINERS = {
     "mov": rb".{4}(ftyp|moov|mdat|wide|free|skip|pnot)",
@@ -58,6 +59,8 @@ class Film:
     """Whether its frames come at different intervals"""
     slower: float = 1.0
     """How many times slower it plays than it was filmed, where the camera wrote that down"""
+    missing: float = 0.0
+    """Share of the file, from 0 to 1, that is not there at its end"""
 
     @property
     def fps(self) -> Fraction:
@@ -68,6 +71,9 @@ class Film:
     def notes(self) -> list[str]:
         """Return what a person should know about how it is read."""
         notes = []
+        if self.missing:
+            percent = max(1, round(100 * self.missing))
+            notes.append(f"it is cut off: the last {percent} % of the file are missing; copy it again for the rest")
         if self.variable:
             notes.append(f"its frames come at different intervals; they are taken {float(self.fps):.4g} times a second")
         if self.fps != self.rate:
@@ -95,7 +101,8 @@ def open_film(path: str | os.PathLike[str]) -> Film:
         ).stderr.decode("utf-8", "replace")  # fmt: skip
     except subprocess.TimeoutExpired:
         raise ReadError(path, f"is no film that can be opened within {PROBE_SECONDS} s") from None
-    return described(path, container, told)
+    film = described(path, container, told)
+    return replace(film, missing=missing_share(path)) if container == "mov" else film
 
 
 def is_film(head: bytes) -> bool:

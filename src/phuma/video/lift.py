@@ -6,7 +6,7 @@ and where the ground is (`fit.py`). A long one is solved in windows, after these
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,12 +75,13 @@ def lift(
     cfg: LiftCfg | None = None,
     source: str = "film",
     spans: Sequence[tuple[int, int]] | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> list[Lifted]:
     """Return the motions of the person in a film: one for each stretch in which the person is seen.
 
     Gaps of up to 0.3 s are bridged; a longer one ends a stretch. `spans` are the frames that can be used, first and
     past the last of each; by default all. All stretches have the stature that is given or guessed, and each its own
-    gravity and ground.
+    gravity and ground. `progress` is told how many frames are done, of how many.
     """
     cfg = cfg or LiftCfg()
     stretches = stretches_of(landmarks, spans)
@@ -91,7 +92,16 @@ def lift(
         )
     most = max(stretches, key=lambda s: len(s.landmarks))
     stature = guessed_stature(most.landmarks) if cfg.stature is None else cfg.stature
-    return [_lifted(stretch, cfg, stature, source) for stretch in stretches]
+    total, lifted = sum(len(s.landmarks) for s in stretches), list[Lifted]()
+
+    def told(done: int) -> None:
+        if progress is not None:
+            progress(sum(len(one.motion) for one in lifted) + done, total)
+
+    for stretch in stretches:
+        told(0)
+        lifted.append(_lifted(stretch, cfg, stature, source, told))
+    return lifted
 
 
 def focal_of(landmarks: Landmarks, cfg: LiftCfg) -> float:
@@ -99,13 +109,13 @@ def focal_of(landmarks: Landmarks, cfg: LiftCfg) -> float:
     return FOCAL * max(landmarks.size) if cfg.focal is None else cfg.focal
 
 
-def _lifted(stretch: Stretch, cfg: LiftCfg, stature: float, source: str) -> Lifted:
+def _lifted(stretch: Stretch, cfg: LiftCfg, stature: float, source: str, told: Callable[[int], object]) -> Lifted:
     landmarks, wrong = sides_mended(stretch.landmarks)
     stretch = replace(stretch, landmarks=landmarks)
     focal = focal_of(landmarks, cfg)
     fit = _Fit(stretch, wrong, focal, stature, _level(cfg))
     provenance = Provenance(source, "film", start=stretch.first / landmarks.fps)
-    motion, shared, position = solved(fit.solved, len(landmarks), landmarks.fps, provenance)
+    motion, shared, position = solved(fit.solved, len(landmarks), landmarks.fps, provenance, told=told)
     pitch, roll = angles_of(shared.up)
     guessed = (("focal",) if cfg.focal is None else ()) + (("pitch", "roll") if cfg.camera is None else ())
     x, y, z = (float(v) for v in position)

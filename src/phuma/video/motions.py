@@ -54,10 +54,12 @@ def motions_of_film(
     end: float | None = None,
     progress: Progress | None = None,
     say: Callable[[str], object] | None = None,
+    lifting: Callable[[int, int], object] | None = None,
 ) -> FilmMotions:
     """Return the motions of a person in a film, from `start` to `end` seconds; none at all is an error that says why.
 
-    What was guessed, and what is to be said of the film at that time, is in the notes of each motion.
+    What was guessed, and what is to be said of the film at that time, is in the notes of each motion. `progress` is
+    told of frames that were looked at, and `lifting` of those that were lifted.
     """
     cfg = cfg or FilmCfg()
     estimate = landmarks_of(
@@ -68,7 +70,7 @@ def motions_of_film(
         raise ReadError(path, _nothing(estimate))
     focal = focal_of(estimate.landmarks, cfg)
     landmarks, angles = steadied(estimate.landmarks, estimate.pictures, info.stretches, focal)
-    lifted = lift(landmarks, cfg.lifting, str(path), info.stretches)
+    lifted = lift(landmarks, cfg.lifting, str(path), info.stretches, lifting)
     return FilmMotions(estimate, [_told(one, estimate, _turned(one, estimate, angles)) for one in lifted])
 
 

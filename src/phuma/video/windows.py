@@ -25,9 +25,15 @@ Solve = Callable[[Array, Shared | None], State]
 
 
 def solved(
-    solve: Solve, total: int, fps: float, provenance: Provenance, camera: Array | None = None
+    solve: Solve,
+    total: int,
+    fps: float,
+    provenance: Provenance,
+    camera: Array | None = None,
+    told: Callable[[int], object] = lambda done: None,
 ) -> tuple[HumanMotion, Shared, Array]:
-    """Return the motion of so many frames, what they share, and where the camera is, m; `camera` (3,) puts it there."""
+    """Return the motion of so many frames, what they share, and where the camera is, m; `camera` (3,) puts it there.
+    `told` hears after each window how many frames are done."""
     long = total > WINDOW
     starts = range(0, total - OVERLAP, WINDOW - OVERLAP) if long else range(1)
     shared = solve(_probes(total), None).shared if long else None
@@ -35,6 +41,7 @@ def solved(
     for first in starts:
         state = solve(np.arange(first, min(first + WINDOW, total)), shared)
         camera = camera_of(state) if camera is None else camera
+        told(first + len(state.x))
         own = motion_of(state, fps, provenance, camera)
         motion = own if motion is None else _blended(motion, own, first)
     assert motion is not None

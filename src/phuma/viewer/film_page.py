@@ -188,10 +188,16 @@ def _packed(values: Array, kind: str) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype=kind).tobytes()).decode()
 
 
+def _when(span: Span) -> str:
+    """Return the time of a span, or the times if these are two."""
+    start, end = f"{span.start:.1f}", f"{span.end:.1f}"
+    return f"{start} s" if start == end else f"{start} to {end} s"
+
+
 def _told(page: FilmPage) -> Html:
     """Return what is said of the film and its clips, below the timeline."""
     rows = [
-        h("tr", h("td", f"{s.start:.1f} to {s.end:.1f} s"), h("td", s.kind, class_=s.kind), h("td", s.text))
+        h("tr", h("td", _when(s)), h("td", s.kind, class_=s.kind), h("td", s.text))
         for s in sorted(page.spans, key=lambda s: s.start)
     ]
     return Html(h("table", rows) + h("ul", [h("li", fact) for fact in page.facts]))

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import phuma
-from phuma.cli.main import COMMANDS, main
+from phuma.cli.main import COMMANDS, MODULES, main
 from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
@@ -179,6 +179,20 @@ def test_the_site_has_all_that_its_pages_link_to_and_every_public_name(tmp_path,
     assert not broken, "\n".join(broken)
     api = (tmp_path / "api.md").read_text(encoding="utf-8")
     assert not [name for name in phuma.__all__ if name[0] != "_" and f"`phuma.{name}`" not in api]
+
+
+def test_the_page_of_commands_has_their_words_as_text_and_their_options_as_code(monkeypatch):
+    """Text takes the width of a phone; code is scrolled."""
+    monkeypatch.syspath_prepend(ROOT / "website")
+    page = import_module("reference").commands()
+    for name, section in zip(COMMANDS, re.split(r"^## ", page, flags=re.MULTILINE)[1:], strict=True):
+        text, code = FENCE.sub("", section), [block for _, block in FENCE.findall(section)]
+        assert section.startswith(f"phuma {name}\n")
+        assert code[-1].startswith(f"usage: phuma {name} ")
+        assert "-h, --help" in code[-1]
+        assert not [line for line in text.splitlines() if line.startswith(" ")], name
+        says = (import_module(f"phuma.cli.{MODULES.get(name, name)}").__doc__ or "").split("\n\n")[0].split()
+        assert text.split()[2 : 2 + len(says)] == says, name
 
 
 def test_formulas_are_drawn_without_a_script_and_code_stays_as_it_is(monkeypatch):

@@ -15,6 +15,9 @@ import phuma
 from phuma.cli.main import COMMANDS
 from phuma.cli.main import main as run
 
+OPTION = re.compile(r"(?<![\w`-])--[a-z][\w-]*")
+"""An option in a sentence, which as code is not broken after its hyphens"""
+
 
 def api() -> str:
     """The page of all public names: functions, then classes with their fields, properties and methods."""
@@ -97,6 +100,7 @@ def commands() -> str:
     parts = ["# Commands", "What each command says of itself by `phuma COMMAND --help`."]
     for name in COMMANDS:
         usage, says, options = parted(help_of(name))
+        says = re.sub(r"^\S.*", lambda line: OPTION.sub(r"`\g<0>`", line[0]), says, flags=re.MULTILINE)
         parts += [f"## phuma {name}", example(says, "  ", "sh"), f"```text\n{usage}\n\n{options}\n```"]
     return "\n\n".join(parts) + "\n"
 

@@ -156,6 +156,21 @@ def test_the_readme_is_short_and_begins_with_one_sentence_a_picture_that_moves_a
     assert len(FENCE.findall(commands)[0][1].splitlines()) == 2
 
 
+def test_the_gallery_has_twenty_films_and_pages_on_five_robots_each_with_the_command_that_makes_it(monkeypatch):
+    """The page is what the script writes, which runs the very commands that stand there."""
+    pytest.importorskip("mujoco")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    gallery = import_module("gallery")
+    assert gallery.page() == (DOCS / "gallery" / "README.md").read_text(encoding="utf-8")
+    assert len(gallery.EXHIBITS) >= 20
+    wanted = {exhibit.name.replace(".mp4", ".webp") for exhibit in gallery.EXHIBITS}
+    assert {file.name for file in (DOCS / "gallery").iterdir()} == wanted | {"README.md"}
+    assert all(exhibit.command.endswith(f" {exhibit.name}") for exhibit in gallery.EXHIBITS)
+    robots = ("h1_2", "talos", "icub", "romeo")  # a command that names none is for the G1
+    named = {robot for exhibit in gallery.EXHIBITS for robot in robots if f"--robot {robot}" in exhibit.command}
+    assert named == set(robots)
+
+
 def test_the_site_leads_to_every_page():
     """All but tables, which pages link to where they speak of them."""
     tomllib = pytest.importorskip("tomllib")  # of Python 3.11

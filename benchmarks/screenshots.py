@@ -45,6 +45,15 @@ def rest(page: Page, selector: str, share: float) -> None:
     time.sleep(4)
 
 
+def take_still(page: Page, path: Path) -> None:
+    """Write a picture of the page once it stands still: however long software takes to draw what was asked for."""
+    before, now = b"", page.screenshot()
+    while now != before:
+        time.sleep(3)
+        before, now = now, page.screenshot()
+    path.write_bytes(now)
+
+
 def take(page: Page, url: str, folder: Path) -> None:
     page.goto(url)
     page.fill("#search", "kick_0000 people")
@@ -55,12 +64,12 @@ def take(page: Page, url: str, folder: Path) -> None:
     page.select_option("#sort", "fidelity")
     page.wait_for_selector("[data-performer] >> nth=1")
     rest(page, "#scrubber", 0.3)
-    page.screenshot(path=IMAGES / "viewer.png")
+    take_still(page, IMAGES / "viewer.png")
     page.check("#verdict input[value=rejected]")
     page.locator("#rows [data-clip]", has_text="jitter").first.click()
-    page.wait_for_selector("#reasons >> text=root_jerk")
+    page.wait_for_selector("#reasons li")
     rest(page, "#scrubber", 0.4)
-    page.screenshot(path=IMAGES / "viewer_rejected.png")
+    take_still(page, IMAGES / "viewer_rejected.png")
     clip = next((folder / "motions" / "clips" / "g1").glob("*people-walk*/*.npz"))
     phuma("share", clip, "--out", folder / "page.html")
     page.goto((folder / "page.html").as_uri())
@@ -68,7 +77,7 @@ def take(page: Page, url: str, folder: Path) -> None:
     time.sleep(6)
     page.mouse.click(22, SIZE["height"] - 20)  # pause; software needs a moment to catch up
     time.sleep(8)
-    page.screenshot(path=IMAGES / "share.png")
+    take_still(page, IMAGES / "share.png")
 
 
 def take_policy(page: Page, url: str) -> None:
@@ -82,7 +91,7 @@ def take_policy(page: Page, url: str) -> None:
     for _ in range(6):
         page.keyboard.press("ArrowLeft")
     time.sleep(6)
-    page.screenshot(path=IMAGES / "play.png")
+    take_still(page, IMAGES / "play.png")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import phuma
-from phuma.cli.main import COMMANDS, main
+from phuma.cli.main import COMMANDS, MODULES, main
 from tests.conftest import ROOT
 
 DOCS = ROOT / "docs"
@@ -156,6 +156,21 @@ def test_the_readme_is_short_and_begins_with_one_sentence_a_picture_that_moves_a
     assert len(FENCE.findall(commands)[0][1].splitlines()) == 2
 
 
+def test_the_gallery_has_twenty_films_and_pages_on_five_robots_each_with_the_command_that_makes_it(monkeypatch):
+    """The page is what the script writes, which runs the very commands that stand there."""
+    pytest.importorskip("mujoco")
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    gallery = import_module("gallery")
+    assert gallery.page() == (DOCS / "gallery" / "README.md").read_text(encoding="utf-8")
+    assert len(gallery.EXHIBITS) >= 20
+    wanted = {exhibit.name.replace(".mp4", ".webp") for exhibit in gallery.EXHIBITS}
+    assert {file.name for file in (DOCS / "gallery").iterdir()} == wanted | {"README.md"}
+    assert all(exhibit.command.endswith(f" {exhibit.name}") for exhibit in gallery.EXHIBITS)
+    robots = ("h1_2", "talos", "icub", "romeo")  # a command that names none is for the G1
+    named = {robot for exhibit in gallery.EXHIBITS for robot in robots if f"--robot {robot}" in exhibit.command}
+    assert named == set(robots)
+
+
 def test_the_site_leads_to_every_page():
     """All but tables, which pages link to where they speak of them."""
     tomllib = pytest.importorskip("tomllib")  # of Python 3.11
@@ -179,6 +194,20 @@ def test_the_site_has_all_that_its_pages_link_to_and_every_public_name(tmp_path,
     assert not broken, "\n".join(broken)
     api = (tmp_path / "api.md").read_text(encoding="utf-8")
     assert not [name for name in phuma.__all__ if name[0] != "_" and f"`phuma.{name}`" not in api]
+
+
+def test_the_page_of_commands_has_their_words_as_text_and_their_options_as_code(monkeypatch):
+    """Text takes the width of a phone; code is scrolled."""
+    monkeypatch.syspath_prepend(ROOT / "website")
+    page = import_module("reference").commands()
+    for name, section in zip(COMMANDS, re.split(r"^## ", page, flags=re.MULTILINE)[1:], strict=True):
+        text, code = FENCE.sub("", section), [block for _, block in FENCE.findall(section)]
+        assert section.startswith(f"phuma {name}\n")
+        assert code[-1].startswith(f"usage: phuma {name} ")
+        assert "-h, --help" in code[-1]
+        assert not [line for line in text.splitlines() if line.startswith((" ", "--")) or " --" in line], name
+        says = (import_module(f"phuma.cli.{MODULES.get(name, name)}").__doc__ or "").split("\n\n")[0].split()
+        assert text.replace("`", "").split()[2 : 2 + len(says)] == " ".join(says).replace("`", "").split(), name
 
 
 def test_formulas_are_drawn_without_a_script_and_code_stays_as_it_is(monkeypatch):

@@ -6,12 +6,17 @@ import contextlib
 import dataclasses
 import inspect
 import io
+import re
+import textwrap
 from types import FunctionType
 from typing import Any
 
 import phuma
 from phuma.cli.main import COMMANDS
 from phuma.cli.main import main as run
+
+OPTION = re.compile(r"(?<![\w`-])--[a-z][\w-]*")
+"""An option in a sentence, which as code is not broken after its hyphens"""
 
 
 def api() -> str:
@@ -80,22 +85,32 @@ def whole(name: str, kind: type) -> list[str]:
     return parts
 
 
-def example(says: str) -> str:
+def example(says: str, indent: str = "    ", language: str = "python") -> str:
     """A docstring as Markdown: indented blocks and prompts become code."""
     out: list[str] = []
     for block in says.split("\n\n"):
         lines = block.splitlines()
-        code = all(line.startswith("    ") for line in lines) or lines[0].lstrip().startswith(">>>")
-        out.append("```python\n" + inspect.cleandoc("\n".join(lines)) + "\n```" if code else block)
+        code = all(line.startswith(indent) for line in lines) or lines[0].lstrip().startswith(">>>")
+        out.append(f"```{language}\n" + textwrap.dedent(block) + "\n```" if code else block)
     return "\n\n".join(out)
 
 
 def commands() -> str:
-    """The page of all commands, each with its own help."""
+    """The page of all commands: what each says of itself as text that fits any width, and its options as they stand."""
     parts = ["# Commands", "What each command says of itself by `phuma COMMAND --help`."]
-    for name, says in COMMANDS.items():
-        parts += [f"## phuma {name}", f"{says[0].upper()}{says[1:]}.", f"```text\n{help_of(name)}\n```"]
+    for name in COMMANDS:
+        usage, says, options = parted(help_of(name))
+        says = re.sub(r"^\S.*", lambda line: OPTION.sub(r"`\g<0>`", line[0]), says, flags=re.MULTILINE)
+        parts += [f"## phuma {name}", example(says, "  ", "sh"), f"```text\n{usage}\n\n{options}\n```"]
     return "\n\n".join(parts) + "\n"
+
+
+def parted(text: str) -> tuple[str, str, str]:
+    """A help's usage, its description, and its lists of arguments, which begin with a title like `options:`."""
+    usage, _, rest = text.partition("\n\n")
+    first = re.search(r"^[\w ]+:\n  ", rest, re.MULTILINE)
+    at = len(rest) if first is None else first.start()
+    return usage, rest[:at].strip(), rest[at:].strip()
 
 
 def help_of(name: str) -> str:

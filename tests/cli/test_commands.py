@@ -103,19 +103,22 @@ def test_inspect_takes_every_file_that_is_read_or_written(capsys, tmp_path):
     run(capsys, "retarget", tmp_path / "s", "--method", "sink", "--out", tmp_path / "r")
     (tmp_path / "map.json").write_text('{"joints": {"pelvis": "Hips"}}')
     clip = next((tmp_path / "c" / "clips").rglob("*.npz"))
-    for file, says in (
-        (tmp_path / "s" / "walk_0000.npz", "amass-smplx"),
-        (tmp_path / "s" / "walk_0000.truth.json", "truth"),
-        (tmp_path / "c" / "curation.json", "1 kept"),
-        (tmp_path / "map.json", "joint map"),
-        (Path(phuma.__file__).parent / "robots" / "g1" / "robot.json", "Unitree G1"),
-        (tmp_path / "r" / "retarget.json", "1 on g1"),
-        (tmp_path / "r" / "s" / "walk_0000.npz", "robot motion of g1"),
-        (clip, "phuma-clip"),
+    for file, says, then in (
+        (tmp_path / "s" / "walk_0000.npz", "amass-smplx", "retarget"),
+        (tmp_path / "s" / "walk_0000.truth.json", "truth", None),
+        (tmp_path / "c" / "curation.json", "1 kept", None),
+        (tmp_path / "map.json", "joint map", None),
+        (Path(phuma.__file__).parent / "robots" / "g1" / "robot.json", "Unitree G1", None),
+        (tmp_path / "r" / "retarget.json", "1 on g1", None),
+        (tmp_path / "r" / "s" / "walk_0000.npz", "robot motion of g1", "view"),
+        (clip, "phuma-clip", "retarget"),
     ):
         code, out, _ = run(capsys, "inspect", file)
         assert code == 0
         assert says in out
+        told = [line.split()[1:] for line in out.splitlines() if line.startswith("Next: ")]
+        assert [words[:2] for words in told] == ([["phuma", then]] if then else [])
+        assert all(words[2] == str(file) for words in told)
     code, out, _ = run(capsys, "inspect", clip, "--plot", tmp_path / "clip.png")
     assert code == 0
     assert (tmp_path / "clip.png").stat().st_size > 10_000

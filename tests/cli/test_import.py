@@ -255,6 +255,17 @@ def test_a_bad_file_does_not_cost_the_others(capsys, tmp_path, motions):
     assert bring(capsys, motions, "--out", tmp_path / "d")[0] == 0  # of the files that were named, all are good
 
 
+def test_a_persons_recording_is_told_so_with_the_command_for_it_unless_a_format_was_named(capsys, tmp_path):
+    run(capsys, "synth", "--type", "reach", "--seconds", 2, "--out", tmp_path / "people")
+    recording = tmp_path / "people" / "reach_0000.npz"
+    code, result = bring(capsys, recording, "--robot", "g1", "--out", tmp_path / "d")
+    ((reason,),) = ([f["reason"] for f in result["failed"]],)
+    assert code == 1
+    assert f"a person's recording (amass-smplx), not a robot's motion; run: phuma retarget {recording}" in reason
+    told = bring(capsys, recording, "--format", "mjlab", "--robot", "g1", "--out", tmp_path / "d")[1]
+    assert "person" not in told["failed"][0]["reason"]
+
+
 def test_motions_of_others_beside_our_own(capsys, tmp_path, motions):
     """Whichever comes first, and either goes on being there when the other runs again."""
     sources = write_sources(tmp_path / "s")

@@ -266,6 +266,7 @@ def test_a_policy_falls_beside_its_reference_and_turns_red(page, tmp_path):
         assert page.locator("#lane-labels button").first.inner_text() == verdict
         assert page.locator(".plot .label").first.inner_text() == "body error"
         assert page.locator("#shown [data-show=human]").is_hidden()
+        assert page.locator("#sets button").count() == 0, "a policy and its reference are not two robots"
 
         def red(now):
             return ((now[..., 0] > 150) & (now[..., 1:].max(axis=-1) < 100)).sum()

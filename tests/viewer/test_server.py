@@ -1,5 +1,7 @@
 """The viewer's server, asked over the network as pages ask it."""
 
+import asyncio
+import contextlib
 import http.client
 import json
 import signal
@@ -12,6 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from phuma.dataset.dataset import Dataset
+from phuma.viewer import server
 from tests.viewer.serving import Page, get
 from tests.waiting import PATIENCE, wait_for
 
@@ -219,3 +222,54 @@ def test_the_command_ends_cleanly_with_a_page_open(root, number):
             out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert (out, err) == ("", "")
+
+
+async def silent_page(port, path="/session", *more):
+    """A page that greets, and then neither reads nor answers: the writer of its connection, and the greeting."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    asked = [
+        f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", "Upgrade: websocket", "Connection: Upgrade",
+        "Sec-WebSocket-Key: c2lsZW50IHNpbGVudCBzaQ==", "Sec-WebSocket-Version: 13", *more,
+    ]  # fmt: skip
+    writer.write("\r\n".join([*asked, "", ""]).encode())
+    assert b" 101 " in await reader.readuntil(b"\r\n\r\n")
+    if path != "/session":
+        return writer, None
+    await reader.readuntil(b"{")
+    return writer, json.loads(b"{" + await reader.readuntil(b"}"))
+
+
+def test_the_end_waits_for_a_page_that_does_not_answer_no_longer_than_its_farewell(monkeypatch):
+    """Its session and its stage are silent. Judged is how long a wait that ran out was to be, not how long it was."""
+    viser = pytest.importorskip("viser")
+    monkeypatch.setattr(server, "FAREWELL", 0.5)
+    ran_out = []
+
+    def noting(loop, call_at):
+        def noted(when, callback, *args, **more):
+            seconds = when - loop.time()
+            return call_at(when, lambda: (ran_out.append(seconds), callback(*args)), **more)
+
+        return noted
+
+    async def end():
+        loop, ready = asyncio.get_running_loop(), asyncio.Event()
+        viewer = server.Viewer(SimpleNamespace(), port=0)  # no clip is asked for
+        serving = asyncio.create_task(viewer.serve(ready.set))
+        await ready.wait()
+        page, told = await silent_page(viewer.port)
+        stage, _ = await silent_page(viewer.port, told["stage"], f"Sec-WebSocket-Protocol: viser-v{viser.__version__}")
+        monkeypatch.setattr(loop, "call_at", noting(loop, loop.call_at))
+        serving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await serving
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        for writer in (page, stage):
+            writer.close()
+
+    asyncio.run(end())
+    assert ran_out, "pages that do not answer were not waited for at all"
+    assert max(ran_out) <= 0.5, "seconds"

@@ -1,4 +1,4 @@
-"""Say what a file is, and how curation judges it, metric by metric.
+"""Say what a file is, how curation judges it, metric by metric, and what to do with it next.
 
 Takes every file that phuma reads or writes: recordings, clips, rollouts, policies and motions for them, training
 runs, the results of `curate`, the ground truth of generated motion, joint maps, and SMPL-X models.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from shlex import quote
 
 from phuma.cli.documents import (
     describe_json,
@@ -30,7 +31,7 @@ from phuma.formats.rollout_file import is_rollout
 from phuma.io.probe import Probe
 from phuma.pipelines.figures import clip_figure, recording_figure
 from phuma.pipelines.files_to_clips import with_rate
-from phuma.sources import ReadCfg, read_all
+from phuma.sources import ReadCfg, film, read_all
 
 Lines = list[str]
 Row = tuple[str, str, Verdict]
@@ -64,8 +65,16 @@ def main(argv: Sequence[str]) -> int:
         raise ConfigError("--plot draws recordings, clips and rollouts; this file is none of them")
     else:
         lines = kind(probe)
-    print("\n".join(map(harmless, [str(args.file), *lines])))
+    print("\n".join(map(harmless, [str(args.file), *lines, *_next(kind, probe)])))
     return 0
+
+
+def _next(kind: Callable[..., Lines] | None, probe: Probe) -> Lines:
+    """Return the command that most people give next for such a file; nothing of files that say it themselves."""
+    words = NEXT.get(kind)
+    if kind is None and film.recognises(probe):
+        words = "video {} --robot g1 --out video"
+    return [] if words is None else ["", f"Next: phuma {words.format(quote(str(probe.path)))}"]
 
 
 def _document_kind(probe: Probe) -> Callable[..., Lines] | None:
@@ -169,3 +178,10 @@ def _clip(probe: Probe, plot: Path | None = None) -> Lines:
 def draw(path: Path, title: str, curation: Curation) -> None:
     """Write a picture of a curated recording."""
     recording_figure(title, curation).savefig(path)
+
+
+_ON_A_ROBOT, _LOOK = "retarget {} --robot g1 --out motions", "view {}"
+NEXT: dict[Callable[..., Lines] | None, str] = {
+    None: _ON_A_ROBOT, _clip: _ON_A_ROBOT, describe_robot_motion: _LOOK, describe_rollout: _LOOK,
+}  # fmt: skip
+"""What follows, by the function that describes such a file; None is for recordings"""

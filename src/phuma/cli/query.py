@@ -1,6 +1,7 @@
 """Query a dataset's manifest by SQL (DuckDB's). The table is `manifest`: one row per clip and robot, kept or not.
 
 No other file can be read and none written. docs/formats/dataset.md says what each column is.
+
   phuma query DIR "SELECT category, count(*) FROM manifest WHERE kept GROUP BY category"
 """
 

@@ -2,6 +2,7 @@
 
   phuma select DIR --category walk run --split train --min fidelity=95 --out DIR2
   phuma select DIR --where "duration IS NULL AND root_jerk < 20" --sample 100 --seed 1 --out DIR2
+
 Files are linked, not copied, where the disk allows it. Nothing can be built on top of a selection.
 """
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import NamedTuple
 
 from phuma.contacts.robot_evidence import robot_evidence
@@ -27,11 +28,13 @@ from phuma.dataset.labels import LABELS_FILE, type_of_text
 from phuma.dataset.layout import Layout, clip_id
 from phuma.dataset.record import Job, Record, Row, load_record
 from phuma.dataset.split import split_of
-from phuma.errors import ConfigError
+from phuma.errors import ConfigError, PhumaError, ReadError
+from phuma.io.probe import Probe
 from phuma.pipelines.build_dataset import motion_columns, named_jobs, robot_identity, stored, tool_versions
 from phuma.retargeting.measure import measure
 from phuma.robots import Robot, cached_robot
 from phuma.sources import find_recordings
+from phuma.sources.registry import recognise
 
 SUFFIXES = {FORMATS[name].suffix for name in READ}
 """The suffixes that folders are searched for; a file that is given by name may have any."""
@@ -221,7 +224,21 @@ def _clip_row(job: Job, layout: Layout, robot: Robot, motion: RobotMotion, start
 def read_motions(job: Job, robot: Robot, cfg: ImportCfg) -> list[RobotMotion]:
     """Read the motions of a file and add what the user knows about them; they are named after the job, so that no path
     is stored."""
-    return [_described(motion, job, cfg) for motion in import_all(job.path, robot, cfg.format)]
+    try:
+        motions = import_all(job.path, robot, cfg.format)
+    except ReadError as e:
+        raise (e if cfg.format is not None else _of_a_person(job.path) or e) from None
+    return [_described(motion, job, cfg) for motion in motions]
+
+
+def _of_a_person(path: Path) -> ReadError | None:
+    """Return the error that a file holds a person's motion, if it does."""
+    try:
+        layout = recognise(Probe(path)).FORMAT
+    except PhumaError:
+        return None
+    told = f"is a person's recording ({layout}), not a robot's motion; run: phuma retarget"
+    return ReadError(path, f"{told} {quote(str(path))} --robot NAME --out FOLDER")
 
 
 def _described(motion: RobotMotion, job: Job, cfg: ImportCfg) -> RobotMotion:

@@ -715,7 +715,8 @@ function showChoices() {
 
 /** What is often compared: all robots by the method of the first, all methods on one robot, two presets. */
 function sets(choices) {
-  const parts = choices.map(({ id, chosen }) => ({ id, chosen, robot: id.split(":")[0], how: id.slice(id.indexOf(":") + 1) }));
+  const methods = choices.filter(({ id }) => id.includes(":")); // a policy and its reference are neither robots nor methods
+  const parts = methods.map(({ id, chosen }) => ({ id, chosen, robot: id.split(":")[0], how: id.slice(id.indexOf(":") + 1) }));
   const first = parts.find(({ chosen }) => chosen) ?? parts[0];
   if (!first) return [];
   const method = (how) => !["stored", "certified"].includes(how) && !how.includes("@");

@@ -194,8 +194,9 @@ def test_a_clip_is_drawn_beside_its_performance(capsys, tmp_path, root, entry):
 def test_inspect_tells_what_was_recorded_and_what_came_of_it(capsys, tmp_path, root, entry):
     code, out, _ = run(capsys, "inspect", root / entry.row["certified_file"], "--plot", tmp_path / "x.png")
     assert (tmp_path / "x.png").stat().st_size > 10_000
-    lines = {line.split("  ")[1].strip(): line for line in out.splitlines()[1:-1]}
-    assert code == 0
+    told, then = out.split("\n\n")
+    lines = {line.split("  ")[1].strip(): line for line in told.splitlines()[1:-1]}
+    assert (code, then) == (0, f"Next: phuma view {root / entry.row['certified_file']}\n")
     share = 100 * np.abs(entry.performance().torque / load_robot("g1").torque_limit).max()
     assert f"{share:.3g} % of limit" in lines["torque, greatest"]
     assert "body weights" in lines["force on the left foot, greatest"]

@@ -162,7 +162,9 @@ def test_one_picture_and_a_film_that_ends_early_are_told(own_cache, tmp_path):
     run("-i", WALK, "-c", "copy", "-movflags", "faststart", tmp_path / "whole.mp4")
     path = tmp_path / "cut.mp4"
     path.write_bytes((tmp_path / "whole.mp4").read_bytes()[:60_000])
-    assert "says that it is 3.4 s long but ends at" in landmarks_of(path).info.notes[0]
+    missing, short = landmarks_of(path).info.notes
+    assert "it is cut off: the last 31 % of the file are missing" in missing
+    assert "says that it is 3.4 s long but ends at" in short
 
 
 def test_a_bad_film_leaves_nothing_in_the_cache(own_cache, tmp_path):

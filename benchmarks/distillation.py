@@ -293,13 +293,11 @@ def study(name: str, every: int) -> list[Training]:
             for kind in ROBUST_KINDS
         ]  # fmt: skip
     if name == "estimator":
-        made = [many(name, "64 clips", 64, seed, steps=ESTIMATED * 64, algo=name) for seed in (0, 1)]
+        return [many(name, "generated", 64, seed, steps=ESTIMATED * 64, algo=name) for seed in (0, 1)]
+    if name == "estimator_recorded":
         seen = cmu_names("PHUMA_CMU", "cmu")[:: 4 * every]
         unseen = cmu_names("PHUMA_CMU_FRESH", "fresh")[:: 8 * every]
-        return [
-            *made,
-            Training(name, "recorded", seen, 0, ESTIMATED * len(seen), unseen, "estimator", episodes=8),
-        ]
+        return [Training("estimator", "recorded", seen, 0, ESTIMATED * len(seen), unseen, "estimator", episodes=8)]
     if name == "ablation":
         changes: dict[str, dict[str, Any]] = {
             "as it is": {},

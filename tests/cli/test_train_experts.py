@@ -27,6 +27,8 @@ from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import dataset_library, load_policy
 from phuma.pipelines.experts import only_performed
 from phuma.pipelines.train_policy import Budget, train_policy
+from phuma.pipelines.training.notes import next_steps
+from phuma.pipelines.training.options import TrainCfg
 from phuma.robots import load_robot
 from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
@@ -321,3 +323,12 @@ def test_a_teacher_and_its_student_are_trained_judged_and_handed_on(capsys, monk
         code, _, said = run(capsys, "evaluate", tmp_path / words[0], dataset, *words[1:])
         assert code == 2, words
         assert told in said
+
+
+def test_who_acts_by_certificates_is_told_to_certify_other_clips(dataset):
+    lines = {
+        lawful: next_steps(TrainCfg(dataset, Path("run")), Dataset(dataset), load_robot("g1"), None, "all", lawful)
+        for lawful in (True, False)
+    }
+    assert lines[True][0].split("  ")[1] == f"phuma certify {dataset}"
+    assert [line.split()[:3] for line in lines[True][1:]] == [line.split()[:3] for line in lines[False]]

@@ -68,8 +68,11 @@ def start_lines(budget: Any, cfg: RunCfg | None, device: str) -> list[str]:
     return lines
 
 
-def next_steps(asked: TrainCfg, dataset: Dataset, robot: Robot, where: str | None, split: str) -> list[str]:
-    """Return commands for this run, ready to be typed."""
+def next_steps(
+    asked: TrainCfg, dataset: Dataset, robot: Robot, where: str | None, split: str, lawful: bool = False
+) -> list[str]:
+    """Return commands for this run, ready to be typed; a policy that acts by certificates needs those of other clips,
+    too."""
     run, data = shlex.quote(str(asked.out)), shlex.quote(str(asked.dataset))
     own = "" if is_built_in(robot.name) else f" --robot {shlex.quote(spec_of(robot))}"
     chosen = (f" --where {shlex.quote(where)}" if where else "") + own
@@ -80,7 +83,9 @@ def next_steps(asked: TrainCfg, dataset: Dataset, robot: Robot, where: str | Non
             judged = f"phuma evaluate {run} {data} --split all{chosen}", "how well it tracks the clips"
     except ConfigError:
         judged = f"phuma evaluate {run} {data} --split train{chosen}", "how well it tracks; there are no others in test"
+    certified = [(f"phuma certify {data}{chosen}", "certify other clips: it acts by their certificates")] * lawful
     commands = [
+        *certified,
         judged,
         (f"phuma play {run} {data}{chosen}", "watch it"),
         (f"phuma policy export {run} --out policy.onnx{own}", "export it"),

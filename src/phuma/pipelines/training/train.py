@@ -88,7 +88,8 @@ def _train(asked: TrainCfg) -> int:
     with stopping() as stopped:
         train_policy(library, asked.out, cfg, budget, data, asked.device, lambda: bool(stopped), table)
     print(f"The run is in {asked.out}. What to do with it:")
-    for line in next_steps(asked, dataset, robot, where, split):
+    lawful = any(recipe_named(algo).task(name, own.environment).lawful for name, own in stages.items())
+    for line in next_steps(asked, dataset, robot, where, split, lawful):
         print(line)
     if stopped:
         raise KeyboardInterrupt

@@ -72,7 +72,7 @@ def parser() -> argparse.ArgumentParser:
     )
     further.add_argument(
         "--policy", metavar="RUN|POLICY.onnx|new",
-        help="let a policy that never saw the film follow the kept clips, and film it; new distils one for them",
+        help="let a policy that never saw the film follow the kept clips, and film it; new trains one for them",
     )  # fmt: skip
     further.add_argument(
         "--minutes", type=float, metavar="M",

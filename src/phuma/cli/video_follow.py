@@ -29,7 +29,6 @@ from phuma.pipelines.filming import Shot, film_performers
 from phuma.pipelines.performed import follower
 from phuma.pipelines.scene_building import stored_performer
 from phuma.pipelines.training.budget import distilling_minutes
-from phuma.pipelines.training.options import ALGO
 from phuma.pipelines.training.table import Table
 from phuma.pipelines.video import Video, part_of
 from phuma.pipelines.video_page import Layer
@@ -41,6 +40,8 @@ from phuma.viewer import style
 
 NEW = "new"
 PERFORMED, POLICY = "performed under physics", "policy"
+RECIPE = "estimator"
+"""The recipe of a new policy: all of its clips are certified, and none follows such as well"""
 
 
 def prepared(policy: str | None, robot: Robot) -> Any:
@@ -101,8 +102,10 @@ def followed(
 ) -> tuple[dict[str, Any], list[Rollout | None]]:
     """Let a policy follow the motions, or first distil one; return what is said of it and its rollouts in order."""
     library = library_in(names, video, performed)
-    if new := policy == NEW:
-        distil(only_performed(library), out / "policy", minutes)
+    if (new := policy == NEW) or policy.info.task.lawful:
+        library = only_performed(library)
+    if new:
+        distil(library, out / "policy", minutes)
         policy = load_policy(out / "policy", video.robot)
     rollouts = list(try_out(policy, library))
     write_rollouts(out / "rollouts", rollouts)
@@ -137,12 +140,14 @@ def performance(performed: Performed, robot: Robot) -> Performance:
 
 
 def distil(library: MotionLibrary, out: Path, minutes: float | None) -> None:
-    """Distil a policy for these motions; by default with the budget that `phuma train` takes for so few."""
+    """Train a policy for these motions, which acts by their certificates; by default with the budget that `phuma train`
+    takes for so few."""
     from phuma.pipelines.train_policy import Budget, train_policy  # slow to import
 
-    minutes = minutes or distilling_minutes(len(library))
-    print(f"Distilling a policy for {count_of(len(library), 'clip')}: {minutes:g} minutes", flush=True)
-    cfg = recipe_named(ALGO).settings(CPU, 0, EXPERTS)
+    recipe = recipe_named(RECIPE)
+    minutes = minutes or distilling_minutes(len(library), recipe.patience)
+    print(f"Training a policy for {count_of(len(library), 'clip')}: {minutes:g} minutes", flush=True)
+    cfg = recipe.settings(CPU, 0, EXPERTS)
     with stopping() as stopped:
         train_policy(library, out, cfg, Budget(minutes=minutes), {"film": True}, "cpu", lambda: bool(stopped), Table())
     if stopped:

@@ -81,4 +81,5 @@ RECIPE = Recipe(
             )
         }
     },
+    patience=0.5,
 )

@@ -66,6 +66,10 @@ FEW_WAYS = 12
 ROBUST, BUNDLE = 600_000, 96
 """Environment steps of a training that is to be robust, and the number of ways back that it learns from"""
 ROBUST_KINDS = ("stand", "walk", "kick", "run")
+ABLATED, TUNED = 20_000, 200_000
+"""Environment steps that each clip adds to a training of the ablation, and those of PPO after one"""
+GROWTH = (8, 16, 32, 128, 256)
+"""Numbers of clips beside the 64 of other studies"""
 TRIED = 4_000_000
 """Environment steps of PPO from scratch under all disturbances"""
 DISTURBED = {
@@ -92,9 +96,12 @@ class Training:
     """Name of the recipe"""
     begin: str = "experts"
     """What it begins from: experts, or scratch"""
+    tuned: int = 0
+    """Environment steps of PPO after it has learned from experts"""
     environment: dict[str, Any] = field(default_factory=dict)
     """Changes of the environments' settings"""
     algorithm: dict[str, Any] = field(default_factory=dict)
+    """Changes of the settings of what learns, in the last stage"""
     network: dict[str, Any] = field(default_factory=dict)
     bundle: int = 0
     """Number of ways back to each performance"""
@@ -183,42 +190,54 @@ def figures_of(document: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def train(training: Training) -> dict[str, Any]:
-    """Train and judge."""
+def learn(training: Training, motions: MotionLibrary) -> tuple[Any, int, float]:
+    """Train all stages; return the policy, environment steps and CPU seconds."""
     import torch
 
     torch.set_num_threads(1)
     from phuma.learning.deploy.policy import info_of
     from phuma.learning.deploy.torch_policy import TorchPolicy
-    from phuma.learning.recipes.recipe import RunCfg, recipe_named
+    from phuma.learning.recipes.recipe import FINETUNED, recipe_named
     from phuma.learning.run.runner import StageRunner
+
+    cfg = recipe_named(training.algo).settings(
+        seed=training.seed, begin=FINETUNED if training.tuned else training.begin
+    )
+    *_, last = cfg.stages
+    stages = {
+        name: replace(
+            own, environment=replace(own.environment, **training.environment),
+            algorithm=replace(own.algorithm, **(training.algorithm if name == last else {})),
+            network=replace(own.network, **training.network),
+        )
+        for name, own in cfg.stages.items()
+    }  # fmt: skip
+    cfg = replace(cfg, stages=stages)
+    began, net, steps = time.process_time(), None, 0
+    for stage in stages:
+        runner, most = StageRunner(motions, cfg, stage, threads=1, begin=net), training.tuned if net else training.steps
+        while runner.steps < most:
+            runner.iterate(runner.steps / most)
+        runner.simulation.close()
+        net, steps = runner.net, steps + runner.steps
+    cpu = time.process_time() - began
+    return TorchPolicy(net, info_of(motions.robot, cfg.algo, last, stages[last].environment)), steps, cpu
+
+
+def train(training: Training) -> dict[str, Any]:
+    """Train and judge."""
     from phuma.pipelines.experts import only_performed
 
     motions, cpu_experts = library(training.clips, training.bundle)
     motions = only_performed(motions)
-    cfg = recipe_named(training.algo).settings(seed=training.seed, begin=training.begin)
-    (stage,) = cfg.stages
-    own = cfg.stages[stage]
-    own = replace(
-        own, environment=replace(own.environment, **training.environment),
-        algorithm=replace(own.algorithm, **training.algorithm), network=replace(own.network, **training.network),
-    )  # fmt: skip
-    cfg = RunCfg(cfg.algo, {stage: own}, cfg.seed)
-    began = time.process_time()
-    runner = StageRunner(motions, cfg, stage, threads=1)
-    while runner.steps < training.steps:
-        runner.iterate(runner.steps / training.steps)
-    cpu = time.process_time() - began
-    runner.simulation.close()
-    policy = TorchPolicy(runner.net, info_of(motions.robot, cfg.algo, stage, own.environment))
+    policy, steps, cpu = learn(training, motions)
     row = {
-        "key": training.key, "training": asdict(training), "clips": len(motions), "steps": runner.steps,
+        "key": training.key, "training": asdict(training), "clips": len(motions), "steps": steps,
         "cpu_experts": round(cpu_experts, 1), "cpu_training": round(cpu, 1),
         "seen": judged(policy, motions, training.episodes),
     }  # fmt: skip
     row |= {name: judged(policy, motions, training.episodes, **CONDITIONS[name]) for name in training.conditions}
-    del runner
-    gc.collect()  # its parts know each other, and it is large
+    gc.collect()  # the parts of a runner know each other, and it is large
     if training.unseen:
         unseen, _ = library(training.unseen)
         lawful = policy.info.task.lawful
@@ -237,8 +256,8 @@ def generated(count: int, first: int = FIRST) -> tuple[str, ...]:
 
 
 def many(study: str, label: str, count: int, seed: int = 0, **changes: Any) -> Training:
-    steps = changes.pop("steps", EACH_CLIP * count)
-    return Training(study, label, generated(count), seed, steps, generated(32, UNSEEN), episodes=8, **changes)
+    steps, episodes = changes.pop("steps", EACH_CLIP * count), changes.pop("episodes", 8)
+    return Training(study, label, generated(count), seed, steps, generated(32, UNSEEN), episodes=episodes, **changes)
 
 
 def cmu_names(folder: str, what: str) -> tuple[str, ...]:
@@ -265,7 +284,9 @@ def study(name: str, every: int) -> list[Training]:
     if name == "many":
         return [many(name, "64 clips", 64, seed) for seed in (0, 1)]
     if name == "growth":
-        return [many(name, f"{count} clips", count) for count in (8, 16, 32, 128, 256)]
+        return [many(name, f"{count} clips", count) for count in GROWTH]
+    if name == "growth_estimated":
+        return [many(name, f"{count} clips", count, steps=ESTIMATED * count, algo="estimator") for count in GROWTH]
     if name == "robust":
         randomized = {"randomize": True, "start": 1.0}
         ways: dict[str, tuple[dict[str, Any], int]] = {
@@ -295,26 +316,29 @@ def study(name: str, every: int) -> list[Training]:
     if name == "estimator":
         return [many(name, "generated", 64, seed, steps=ESTIMATED * 64, algo=name) for seed in (0, 1)]
     if name == "estimator_recorded":
-        seen = cmu_names("PHUMA_CMU", "cmu")[:: 4 * every]
-        unseen = cmu_names("PHUMA_CMU_FRESH", "fresh")[:: 8 * every]
-        return [Training("estimator", "recorded", seen, 0, ESTIMATED * len(seen), unseen, "estimator", episodes=8)]
+        seen = cmu_names("PHUMA_CMU", "cmu")[:: 2 * every]
+        unseen = cmu_names("PHUMA_CMU_FRESH", "fresh")[:: 4 * every]
+        label = f"recorded, {len(seen)}"
+        return [Training("estimator", label, seen, 0, ESTIMATED * len(seen), unseen, "estimator", episodes=8)]
     if name == "ablation":
         changes: dict[str, dict[str, Any]] = {
             "as it is": {},
-            "the paper's observations": {"environment": {"differences": False}},
-            "base: feed-forward, goal: the clip": {"environment": {"base": "feedforward"}},
-            "base: default pose": {"environment": {"base": "default"}},
-            "no future": {"environment": {"future": False}},
-            "labels all count the same": {"algorithm": {"tolerance": 1e12}},
-            "no average of weights": {"algorithm": {"average": 0.0}},
-            "a fifth of the memory": {"algorithm": {"memory": 80_000}},
-            "starts on the motion": {"environment": {"start": 0.0}},
-            "whole-range starts": {"environment": {"start": 1.0}},
-            "twice the widths": {"network": {"hidden": (512, 256, 128)}},
-            "mirror images": {"environment": {"mirror": True}},
-            "an estimate of velocity": {"environment": {"history": 10}},
+            "inputs: the paper's": {"environment": {"differences": False}},
+            "inputs: no future": {"environment": {"future": False}},
+            "goal: the clip, base: feed-forward": {"environment": {"base": "feedforward"}},
+            "goal: the clip, base: the default pose": {"environment": {"base": "default"}},
+            "starts: on the motion": {"environment": {"start": 0.0}},
+            "starts: the whole ranges": {"environment": {"start": 1.0}},
+            "mirror images, too": {"environment": {"mirror": True}},
+            "layers of 512, 256, 128": {"network": {"hidden": (512, 256, 128)}},
+            "then PPO, held to labels": {"tuned": TUNED},
+            "then PPO, held to labels, the paper's reward": {"tuned": TUNED, "environment": {"forgiving": False}},
+            "then PPO alone": {"tuned": TUNED, "algorithm": {"anchor": 0.0}},
         }
-        return [many(name, label, 33, seed, **change) for seed in (0, 1) for label, change in changes.items()]
+        return [
+            many(name, label, 22, seed, steps=22 * ABLATED, episodes=4, **change)
+            for seed in (0, 1) for label, change in changes.items()
+        ]  # fmt: skip
     if name == "cmu":
         seen = cmu_names("PHUMA_CMU", "cmu")[:: 2 * every]
         unseen = cmu_names("PHUMA_CMU_FRESH", "fresh")[:: 4 * every]
@@ -392,28 +416,51 @@ def table_of_single(name: str, title: str) -> None:
 
 
 def table_of_many() -> None:
-    rows = sorted([*results("growth"), *results("many")], key=lambda row: row["clips"])
+    rows = list(results("many"))
     if not rows:
         return
-    sizes = defaultdict(list)
-    for row in rows:
-        sizes[row["clips"]].append(row)
-    lines = []
-    for clips, own in sizes.items():
-        parts = [numbers(figures(own, what)[:2]) for what in ("seen", "unseen", "unseen_uncertified")]
-        lines.append([clips, len(own), *(cell for part in parts for cell in part), *cost(own)])
-    head = ["clips", "seeds", "seen at 0.5 m", "at 0.15 m", "unseen at 0.5 m", "at 0.15 m",
-            "unseen, not certified, at 0.5 m", "at 0.15 m", *COST]  # fmt: skip
-    largest = max((own for own in rows if own["clips"] == 64), key=lambda r: r["clips"], default=rows[-1])
     by_type = [
-        [kind, *numbers(figures([r for r in rows if r["clips"] == largest["clips"]], "seen", kind)),
-         *numbers(figures([r for r in rows if r["clips"] == largest["clips"]], "unseen", kind))]
-        for kind in KINDS if kind in largest["seen"]
+        [kind, *numbers(figures(rows, "seen", kind)), *numbers(figures(rows, "unseen", kind))]
+        for kind in KINDS if kind in rows[0]["seen"]
     ]  # fmt: skip
     save(
-        "distillation_many", "One policy for many clips", markdown(head, lines),
-        f"By type, {largest['clips']} clips:", markdown(["type", *HEAD, *(f"unseen {h}" for h in HEAD)], by_type),
+        "distillation_many", "One policy for many clips", markdown(["clips", *SIZES], [sized(rows)]),
+        f"By type, {rows[0]['clips']} clips:", markdown(["type", *HEAD, *(f"unseen {h}" for h in HEAD)], by_type),
     )  # fmt: skip
+
+
+SIZES = ["seeds", "seen at 0.5 m", "at 0.15 m", "unseen at 0.5 m", "at 0.15 m", "unseen, not certified, at 0.5 m",
+         "at 0.15 m", *COST]  # fmt: skip
+
+
+def sized(rows: Sequence[dict[str, Any]]) -> list[object]:
+    """The number of clips that were learned from, and what came of it."""
+    parts = [
+        numbers(figures(rows, what)[:2]) if what in rows[0] else ["-"] * 2
+        for what in ("seen", "unseen", "unseen_uncertified")
+    ]
+    return [rows[0]["clips"], len(rows), *(cell for part in parts for cell in part), *cost(rows)]
+
+
+def table_of_growth() -> None:
+    ways = {
+        "it imitates experts": [*results("growth"), *results("many")],
+        "it estimates where the robot is": [
+            *results("growth_estimated"), *(row for row in results("estimator") if row["clips"] == 64),
+        ],
+    }  # fmt: skip
+    parts = []
+    for way, rows in ways.items():
+        sizes = defaultdict(list)
+        for row in sorted(rows, key=lambda row: row["clips"]):
+            sizes[row["clips"]].append(row)
+        if len(sizes) > 1:
+            parts += [
+                f"{way[0].upper()}{way[1:]}:",
+                markdown(["clips", *SIZES], [sized(own) for own in sizes.values()]),
+            ]
+    if parts:
+        save("distillation_growth", "What more clips buy", *parts)
 
 
 def table_of_estimator() -> None:
@@ -426,7 +473,14 @@ def table_of_estimator() -> None:
             there = [numbers(figures(own, what, name)) if name in own[0][what] else ["-"] * 3
                      for what in ("seen", "unseen")]  # fmt: skip
             ends = [len(own), *cost(own)] if name == "total" else [""] * 4
-            lines.append([f"**{label}, {own[0]['clips']}**" if name == "total" else name, *there[0], *there[1], *ends])
+            lines.append(
+                [
+                    f"**{label.split(',')[0]}, {own[0]['clips']}**" if name == "total" else name,
+                    *there[0],
+                    *there[1],
+                    *ends,
+                ]
+            )
     if lines:
         head = ["clips", *HEAD, *(f"unseen {h}" for h in HEAD), "seeds", *COST]
         title = "One policy that estimates where the robot is, and acts by each motion's certificate"
@@ -456,12 +510,9 @@ def table_of_ablation() -> None:
             [label, len(own), *numbers(figures(own)), *numbers(figures(own, "unseen")), cost(own)[1]]
             for label, own in rows.items()
         ]
-        head = ["", "seeds", *HEAD, *(f"unseen {h}" for h in HEAD), "distillation, CPU s"]
-        save(
-            "distillation_ablation",
-            "What each part of distillation buys: 33 clips of eleven types",
-            markdown(head, lines),
-        )
+        head = ["", "seeds", *HEAD, *(f"unseen {h}" for h in HEAD), "training, CPU s"]
+        title = "What each part of distillation buys: 22 clips of eleven types"
+        save("distillation_ablation", title, markdown(head, lines))
 
 
 def table_of_cmu() -> None:
@@ -484,6 +535,7 @@ def tables() -> None:
     table_of_single("recorded", "One policy a clip, distilled from its expert: recorded motions")
     table_of_single("estimated", "One policy a clip that estimates where the robot is: recorded motions")
     table_of_many()
+    table_of_growth()
     table_of_robust()
     table_of_estimator()
     table_of_ablation()

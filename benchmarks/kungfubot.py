@@ -5,8 +5,7 @@
 
 Studies: `stages` (22 clips of eleven types, two seeds: teacher from experts and its student, the student from experts
 without a teacher, and the teacher by PPO), `robust` (the student from experts, with noise, pushes and robots that
-differ, and three times the steps), `encoder`
-(BeyondMimic distilled from experts: convolutional or plain encoder, future or none, 48 clips, two seeds, 30 CPU minutes
+differ, and three times the steps; with the paper's layers, and with the preset's), `encoder` (BeyondMimic distilled from experts: convolutional or plain encoder, future or none, 48 clips, two seeds, 30 CPU minutes
 each). A result is a line of benchmarks/kungfubot.jsonl as soon as it is there, and what is there is not done again.
 With `--pause` no training gets more CPU minutes than that in one run; it is kept, and the same command goes on with it.
 `--clips` takes fewer clips and `--scale` shortens trainings, for a trial. Experts are those of
@@ -75,6 +74,8 @@ class Training:
     """The stage that learns alone, from experts"""
     conv: bool = False
     """Whether the network has the paper's convolutional encoder"""
+    hidden: tuple[int, ...] | None = None
+    """Widths of the layers; None for the preset's"""
     environment: dict[str, Any] = field(default_factory=dict)
     worlds: tuple[str, ...] = ()
     robot: str = "g1"
@@ -119,6 +120,8 @@ def settings(training: Training) -> Any:
         network = own.network
         if training.conv:
             network = ConvCfg(network.init_std, network.hidden, (60, 128), network.estimator, network.norm)
+        if training.hidden is not None:
+            network = replace(network, hidden=training.hidden)
         environment = replace(own.environment, **training.environment)
         stages[name] = replace(own, network=network, environment=environment)
     return replace(cfg, stages=stages)
@@ -191,7 +194,11 @@ def study(name: str, clips: int | None, scale: float, robot: str) -> list[Traini
     elif name == "robust":
         disturbed = {"noise": 1.0, "pushes": True, "differ": True}
         longer = {"student": 3 * alone["student"]}
-        ways = {"disturbed, without a teacher": {"steps": longer, "environment": disturbed, "stage": "student"}}
+        plain = {"steps": longer, "environment": disturbed, "stage": "student"}
+        ways = {
+            "disturbed, the paper's layers, without a teacher": {**plain, "hidden": (768, 512, 256)},
+            "disturbed, without a teacher": plain,
+        }
     elif name == "encoder":
         ways = {
             f"{'convolutions' if conv else 'plain'}, {'with' if future else 'without'} the future": {

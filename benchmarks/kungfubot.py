@@ -5,12 +5,12 @@
 
 Studies: `stages` (22 clips of eleven types, two seeds: teacher from experts and its student, the student from experts
 without a teacher, and the teacher by PPO), `robust` (the student from experts, with noise, pushes and robots that
-differ, and three times the steps; with the paper's layers, and with the preset's), `encoder` (BeyondMimic distilled from experts: convolutional or plain encoder, future or none, 48 clips, two seeds, 30 CPU minutes
-each). A result is a line of benchmarks/kungfubot.jsonl as soon as it is there, and what is there is not done again.
-With `--pause` no training gets more CPU minutes than that in one run; it is kept, and the same command goes on with it.
-`--clips` takes fewer clips and `--scale` shortens trainings, for a trial. Experts are those of
-benchmarks/distillation.py; a robot other than the G1 has a folder of its own for them. `tables` writes
-docs/tables/kungfubot_*.md.
+differ, and three times the steps; with the paper's layers, and with the preset's), `encoder` (BeyondMimic distilled
+from experts: convolutional or plain encoder, future or none, 48 clips, two seeds, 30 CPU minutes each). A result is a
+line of benchmarks/kungfubot.jsonl as soon as it is there, and what is there is not done again. With `--pause` no
+training gets more CPU minutes than that in one run; it is kept, and the same command goes on with it. `--clips` takes
+fewer clips and `--scale` shortens trainings, for a trial. Experts are those of benchmarks/distillation.py; a robot
+other than the G1 has a folder of its own for them. `tables` writes docs/tables/kungfubot_*.md.
 
 All is judged at 5 ms by 8 rollouts a clip from starts a fifth of the paper's ranges off, unless said otherwise. CPU
 seconds are of one thread. Intervals are of 95 %, by clips drawn anew.

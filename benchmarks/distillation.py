@@ -206,7 +206,7 @@ def learn(training: Training, motions: MotionLibrary) -> tuple[Any, int, float]:
     *_, last = cfg.stages
     stages = {
         name: replace(
-            own, environment=replace(own.environment, **training.environment),
+            own, environment=own.environment.changed(**training.environment),
             algorithm=replace(own.algorithm, **(training.algorithm if name == last else {})),
             network=replace(own.network, **training.network),
         )

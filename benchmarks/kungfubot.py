@@ -122,7 +122,7 @@ def settings(training: Training) -> Any:
             network = ConvCfg(network.init_std, network.hidden, (60, 128), network.estimator, network.norm)
         if training.hidden is not None:
             network = replace(network, hidden=training.hidden)
-        environment = replace(own.environment, **training.environment)
+        environment = own.environment.changed(**training.environment)
         stages[name] = replace(own, network=network, environment=environment)
     return replace(cfg, stages=stages)
 

@@ -155,18 +155,20 @@ def settings(training: Training) -> Any:
 
     cfg = recipe_named("beyondmimic").settings(seed=training.seed, begin="scratch")
     stage = cfg.stages[STAGE]
-    concerns = {}
-    for concern in ("environment", "network", "algorithm"):
+    concerns, others = {}, dict(training.cfg)
+    for concern in ("network", "algorithm"):
         own = getattr(stage, concern)
-        concerns[concern] = replace(own, **{n: v for n, v in training.cfg.items() if hasattr(own, n)})
-    return replace(cfg, stages={STAGE: replace(stage, **concerns)})
+        concerns[concern] = replace(own, **{n: others.pop(n) for n in training.cfg if hasattr(own, n)})
+    environment = stage.environment.changed(**others)
+    return replace(cfg, stages={STAGE: replace(stage, environment=environment, **concerns)})
 
 
 def flat(cfg: Any) -> dict[str, Any]:
     """All settings of a run by their names, as results have always held them."""
     stage = cfg.stages[STAGE]
+    environment = asdict(stage.environment)
     return {
-        "algo": cfg.algo, "seed": cfg.seed, **asdict(stage.environment), **asdict(stage.network),
+        "algo": cfg.algo, "seed": cfg.seed, **environment.pop("disturbances"), **environment, **asdict(stage.network),
         **asdict(stage.algorithm),
     }  # fmt: skip
 

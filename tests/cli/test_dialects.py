@@ -133,4 +133,4 @@ def test_the_preset_keeps_to_what_others_observe_when_it_learns_from_randomized_
         for stage in new_run(from_options(TrainCfg, parser().parse_args([*words, *more]))).stages.values():
             own = stage.environment
             assert (own.base, own.future, own.differences, own.history) == ("default", False, False, 1)
-            assert own.randomize
+            assert own.disturbances.randomize

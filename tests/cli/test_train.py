@@ -274,7 +274,7 @@ def test_a_checkpoint_that_cannot_be_trusted_is_refused_by_name(capsys, dataset,
 def test_a_description_of_a_run_that_is_damaged_is_refused_by_name(capsys, dataset, trained, tmp_path):
     spoiled = Path(shutil.copytree(trained, tmp_path / "spoiled"))
     text = (spoiled / "run.json").read_text()
-    for wrong in (text[:200], "[]", text.replace('"format_version": 2', '"format_version": 3'), '{"format": "x"}'):
+    for wrong in (text[:200], "[]", text.replace('"format_version": 3', '"format_version": 4'), '{"format": "x"}'):
         (spoiled / "run.json").write_text(wrong)
         code, _, said = run(capsys, "evaluate", spoiled, dataset)
         assert code == 1

@@ -19,6 +19,7 @@ from phuma.formats.rollout_file import load_rollout, save_rollout
 from phuma.io.inside import inside
 from phuma.learning.algorithms.config import DistillationCfg, FinetuningCfg
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import NEAR
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.recipe import FINETUNED, StageCfg, recipe_named
@@ -41,7 +42,7 @@ from tests.learning.sample_motions import library, stand
 pytestmark = pytest.mark.slow
 
 TINY = StageCfg(
-    EnvironmentCfg(environments=8, substeps=4, base="certified", differences=True, start=0.2),
+    EnvironmentCfg(environments=8, substeps=4, base="certified", differences=True, disturbances=NEAR),
     MLPCfg(hidden=(16, 16), encoder=(4, 8)),
     DistillationCfg(horizon=4, updates=2, batch=16, memory=200),
 )

@@ -37,11 +37,9 @@ def small_cfg(seed: int = 0, **changes) -> RunCfg:
     }  # fmt: skip
     values |= changes
     concerns = [
-        kind(**{f.name: values.pop(f.name) for f in fields(kind) if f.name in values})
-        for kind in (EnvironmentCfg, MLPCfg, PPOCfg)
+        kind(**{f.name: values.pop(f.name) for f in fields(kind) if f.name in values}) for kind in (MLPCfg, PPOCfg)
     ]
-    assert not values, f"no setting is called {values}"
-    return RunCfg("beyondmimic", {STAGE: StageCfg(*concerns)}, seed)
+    return RunCfg("beyondmimic", {STAGE: StageCfg(EnvironmentCfg().changed(**values), *concerns)}, seed)
 
 
 def small_stage(**changes) -> StageCfg:

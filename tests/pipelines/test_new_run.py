@@ -31,9 +31,8 @@ def test_a_teacher_that_is_not_there_is_told_before_anything_is_done(tmp_path):
 
 def test_noise_and_pushes_are_asked_for_by_themselves_or_with_all_of_the_table():
     for own in new_run(asked(disturb=True)).stages.values():
-        environment = own.environment
-        assert (environment.noise, environment.pushes, environment.differ) == (1.0, True, True)
-        assert not environment.randomize
+        found = own.environment.disturbances
+        assert (found.noise, found.pushes, found.differ, found.randomize) == (1.0, True, True, False)
     with pytest.raises(ConfigError, match="--disturb and --randomize: give one of them"):
         check_numbers(asked(disturb=True, randomize=True))
 
@@ -44,6 +43,6 @@ def test_by_trial_and_error_pushes_grow_and_velocity_is_estimated():
         for begin, rise in (("scratch", 0.5), ("experts", 0.0)):
             cfg = new_run(TrainCfg(Path("dataset"), Path("run"), algo="beyondmimic", begin=begin, **disturbed))
             (own,) = cfg.stages.values()
-            assert (own.environment.history, own.environment.rise) == (10, rise)
+            assert (own.environment.history, own.environment.disturbances.rise) == (10, rise)
     (own,) = new_run(TrainCfg(Path("dataset"), Path("run"), algo="beyondmimic", begin="scratch")).stages.values()
-    assert (own.environment.history, own.environment.rise) == (1, 0.0)
+    assert (own.environment.history, own.environment.disturbances.rise) == (1, 0.0)

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from phuma.learning.env.config import EnvironmentCfg
-from phuma.learning.run.runner import training_events
+from phuma.learning.env.disturbances import DisturbancesCfg, events_of
 from phuma.sim.randomization import DIFFERING, RandomizationCfg, draw_randomization, make_alike
 
 ROBOTS, JOINTS, BODIES = 400, 29, 31
@@ -52,8 +51,8 @@ def test_robots_that_are_not_alike_are_drawn_as_ever():
 
 def test_robots_that_differ_have_the_noise_and_pushes_that_are_asked_for_and_no_others(g1):
     found = draw_randomization(np.random.default_rng(0), 4, g1.n_joints, DIFFERING, g1.n_bodies)
-    events = training_events(found, EnvironmentCfg(differ=True, pushes=True, start=0.2), DIFFERING, g1)
+    events = events_of(DisturbancesCfg(differ=True, pushes=True, start=0.2), DIFFERING, found, g1)
     assert (events.noise, events.pushes, events.start, events.joint_bias, events.delay) == (0.0, True, 0.2, None, 0)
     np.testing.assert_array_equal(events.facts, found.facts(g1))
-    plain = training_events(None, EnvironmentCfg(pushes=True), RandomizationCfg(), g1)
+    plain = events_of(DisturbancesCfg(pushes=True), RandomizationCfg(), None, g1)
     assert plain.facts is None

@@ -111,15 +111,16 @@ def describe_policy(probe: Probe) -> Lines:
 
 
 def _run(data: dict[str, Any]) -> Lines:
-    from phuma.learning.run import version_1
+    from phuma.learning.run.folder import of_this_version
 
-    run = version_1.description(data) if data["format_version"] == 1 else data
+    run = of_this_version(data)
     lines = _policy(list(run["stages"].values())[-1]["policy"], "run.json: what a training run is made of")
     for name, stage in run["stages"].items():
         environment = stage["environment"]
+        randomized = environment["disturbances"]["randomize"]
         lines.append(
             f"  {name:8} {count_of(run['motions'], 'motion')} in {environment['environments']} environments at a time, "
-            f"seed {run['seed']}, {'with' if environment['randomize'] else 'without'} randomization"
+            f"seed {run['seed']}, {'with' if randomized else 'without'} randomization"
         )
     return lines
 

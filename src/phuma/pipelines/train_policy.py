@@ -217,7 +217,7 @@ class _Training:
         begun = bool(decided(folder.checkpoint(stage).exists(), runner.device))
         recipe, environment = recipe_named(info.cfg.algo), runner.cfg.environment
         self.best = None if recipe.stages[stage].begins_with is None else Best()
-        self.how = DISTURBED if self.best is not None and environment.randomize else {}
+        self.how = DISTURBED if self.best is not None and environment.disturbances.randomize else {}
         self.began = time.monotonic() - (_restore(runner, folder, self.best) if begun else 0.0)
         earlier = [folder.spent(name) for name in info.cfg.stages if name != stage]
         self.steps_before, self.seconds_before = (sum(each) for each in zip((0, 0.0), *earlier))

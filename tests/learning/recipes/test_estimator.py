@@ -41,7 +41,7 @@ def settings(**environment):
     cfg = recipe_named("estimator").settings()
     own = cfg.stages[STAGE]
     own = replace(
-        own, environment=replace(own.environment, environments=8, **environment),
+        own, environment=own.environment.changed(environments=8, **environment),
         network=replace(own.network, hidden=(16,)), algorithm=replace(own.algorithm, horizon=4, updates=8, memory=64),
     )  # fmt: skip
     return replace(cfg, stages={STAGE: own})

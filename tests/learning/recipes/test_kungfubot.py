@@ -58,7 +58,7 @@ def few(begin: str = EXPERTS, preset: str = "cpu", environments: int = 8, **envi
     stages = {
         name: replace(
             own,
-            environment=replace(own.environment, environments=environments, **environment),
+            environment=own.environment.changed(environments=environments, **environment),
             network=replace(own.network, **SMALL),
             algorithm=replace(own.algorithm, **FEW[type(own.algorithm)]),
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
 from phuma.learning.nets.config import MLPCfg
 from phuma.learning.recipes.recipe import RunCfg, StageCfg, recipe_named
-from phuma.learning.run.folder import RunFolder, run_info
+from phuma.learning.run.folder import RunFolder, RunInfo, run_info
 from phuma.robots import load_robot
 
 STAGE = "policy"
@@ -128,7 +129,7 @@ def test_so_is_one_with_settings_that_cannot_be(run, concern, changes):
 
 def test_a_run_of_a_later_version_is_not_called_damaged(run):
     rewritten(run, format_version=99)
-    with pytest.raises(ReadError, match=r"run\.json: is of version 99, newer than this program's 2: pip install -U"):
+    with pytest.raises(ReadError, match=r"run\.json: is of version 99, newer than this program's 3: pip install -U"):
         run.info()
 
 
@@ -213,11 +214,29 @@ def test_what_is_not_there_is_named_with_what_is():
         INFO.policy("student")
 
 
+def flat_environment(stage: StageCfg) -> dict:
+    """Settings of environments as earlier versions had them: what disturbs robots among them."""
+    values = asdict(stage.environment)
+    return values.pop("disturbances") | values
+
+
+def test_a_run_of_version_2_is_read_as_the_same_run(run):
+    """It had what disturbs robots among the settings of the environments, and some of it was not known yet."""
+    stage = replace(SETTINGS, environment=SETTINGS.environment.changed(pushes=True, start=0.2))
+    info = RunInfo(INFO.policies, RunCfg("beyondmimic", {STAGE: stage}, INFO.cfg.seed), INFO.motions)
+    document = json.loads(run.description.read_text())
+    flat = flat_environment(stage)
+    del flat["differ"]
+    document["stages"][STAGE]["environment"] = flat
+    run.description.write_text(json.dumps(document | {"format_version": 2}))
+    assert run.info() == info
+
+
 def test_a_run_of_version_1_is_read_as_the_same_run(run):
     """It had flat settings, one stage that was not named, and other names in its checkpoint."""
     policy = INFO.last.as_plain()
     del policy["stage"]
-    flat = {**vars(SETTINGS.environment), **vars(SETTINGS.network), **vars(SETTINGS.algorithm)}
+    flat = flat_environment(SETTINGS) | vars(SETTINGS.network) | vars(SETTINGS.algorithm)
     document = {
         "format": "phuma-run", "format_version": 1, "policy": policy, "motions": 12,
         "cfg": {"algo": "beyondmimic", "seed": 5, **flat},

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from phuma.errors import ConfigError
 from phuma.learning.env.conditions import CONDITIONS
+from phuma.learning.env.disturbances import CALM, DisturbancesCfg
 from phuma.sim.feedforward import BASES
 
 
@@ -42,31 +44,18 @@ class EnvironmentCfg:
     """Name of what a masked policy is told of the coming frames: one of `env.masking.CONDITIONS`, or any."""
     forgiving: bool = True
     """Whether a joint beyond its soft limit is penalised only as far as the reference does not ask for it."""
-    randomize: bool = False
-    """Whether robots differ, sensors are noisy, robots are pushed and first states are off the reference, by the
-    paper's table of randomization."""
     mirror: bool = False
     """Whether the mirror image of every motion is learned from too, where the robot is symmetric."""
     first: float = 0.0
     """Share of episodes that begin at the first frame of a motion; the others begin anywhere."""
-    start: float = 0.0
-    """Factor on the table's ranges of first states, where environments are not randomized."""
-    noise: float = 0.0
-    """Factor on the noise of what the policy senses, where environments are not randomized."""
-    pushes: bool = False
-    """Whether robots are pushed by the paper's table, where environments are not randomized."""
-    rise: float = 0.0
-    """Share of the training over which first states and pushes grow to their size, from a quarter of it; 0 where they
-    are as large from the beginning on."""
-    differ: bool = False
-    """Whether robots differ in weight, strength, balance and grip, where environments are not randomized."""
+    disturbances: DisturbancesCfg = CALM
+    """What disturbs the robots."""
 
     def __post_init__(self) -> None:
         if self.base not in BASES:
             raise ConfigError(f"no base {self.base!r}; there are: {', '.join(BASES)}")
-        for name in ("first", "rise"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ConfigError(f"{name} is {getattr(self, name)}; a share from 0 to 1 is needed")
+        if not 0 <= self.first <= 1:
+            raise ConfigError(f"first is {self.first}; a share from 0 to 1 is needed")
         for name in (
             "environments",
             "substeps",
@@ -82,3 +71,8 @@ class EnvironmentCfg:
                 raise ConfigError(f"{name} is {getattr(self, name)}; at least 1 is needed")
         if self.condition not in CONDITIONS:
             raise ConfigError(f"no condition {self.condition!r}; there are: {', '.join(CONDITIONS)}")
+
+    def changed(self, **values: Any) -> EnvironmentCfg:
+        """Return the settings with these fields changed; those of the disturbances go by their own names."""
+        disturbing = {f.name: values.pop(f.name) for f in fields(DisturbancesCfg) if f.name in values}
+        return replace(self, disturbances=replace(self.disturbances, **disturbing), **values)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg, FinetuningCfg, PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import NEAR, RANDOMIZED
 from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import observations as obs
@@ -133,18 +134,20 @@ PLAIN: dict[str, Any] = {"base": "default", "future": False, "differences": Fals
 """What policies of BeyondMimic's public code observe, and what their actions are added to"""
 ON_CPU = {
     DISTILLED: StageCfg(
-        EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
+        EnvironmentCfg(substeps=4, base="certified", differences=True, disturbances=NEAR),
         MLPCfg(),
         DistillationCfg(),
     ),
     FINETUNED: StageCfg(
-        EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2),
+        EnvironmentCfg(substeps=4, base="certified", differences=True, disturbances=NEAR),
         MLPCfg(init_std=0.1),
         FinetuningCfg(),
     ),
     STAGE: StageCfg(EnvironmentCfg(), MLPCfg(), PPOCfg()),
 }
-AS_PUBLISHED = EnvironmentCfg(environments=8192, substeps=4, base="default", forgiving=False, randomize=True, first=0.2)
+AS_PUBLISHED = EnvironmentCfg(
+    environments=8192, substeps=4, base="default", forgiving=False, disturbances=RANDOMIZED, first=0.2
+)
 """The environments of the paper's run"""
 RECIPE = Recipe(
     name="beyondmimic",

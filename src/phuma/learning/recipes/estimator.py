@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from phuma.errors import ConfigError
 from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import NEAR
 from phuma.learning.env.observation import ObservationGroup
 from phuma.learning.env.task import Task
 from phuma.learning.env.terms import estimator as own
@@ -75,7 +76,7 @@ RECIPE = Recipe(
     presets={
         CPU: {
             STAGE: StageCfg(
-                EnvironmentCfg(substeps=4, base=CERTIFIED, start=0.2, history=10),
+                EnvironmentCfg(substeps=4, base=CERTIFIED, disturbances=NEAR, history=10),
                 MLPCfg(hidden=(512, 256)),
                 DistillationCfg(updates=32, memory=300_000, tolerance=3.0),
             )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg, LatentPPOCfg
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import NEAR, RANDOMIZED
 from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import RewardTerm, Task
 from phuma.learning.env.terms import kungfubot as own
@@ -151,10 +152,10 @@ PAST = 10
 """Control steps of the past that are observed"""
 SMALL = LatentCfg(hidden=(512, 256, 128), encoder=(16, 64), channels=(16, 16), init_std=0.4)
 LARGE = LatentCfg(hidden=(768, 512, 256), encoder=(60, 128), privileged=(256, 128), norm=True, init_std=1.0)
-FROM_EXPERTS = EnvironmentCfg(substeps=4, base="certified", differences=True, start=0.2, history=PAST)
+FROM_EXPERTS = EnvironmentCfg(substeps=4, base="certified", differences=True, disturbances=NEAR, history=PAST)
 BY_TRIAL = EnvironmentCfg(history=PAST)
 AS_PUBLISHED = EnvironmentCfg(
-    environments=8192, substeps=4, base="default", forgiving=False, randomize=True, history=PAST
+    environments=8192, substeps=4, base="default", forgiving=False, disturbances=RANDOMIZED, history=PAST
 )
 LABELS = DistillationCfg()
 PAPER_TEACHER = LatentPPOCfg(

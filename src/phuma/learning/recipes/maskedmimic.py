@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from phuma.learning.algorithms.config import AlgorithmCfg, DistillationCfg, PPOCfg, VariationalCfg
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import NEAR
 from phuma.learning.env.masking import masking_of
 from phuma.learning.env.observation import ComingFrames, ObservationGroup
 from phuma.learning.env.task import Gains, RewardTerm, Task
@@ -196,7 +197,7 @@ RECIPE = Recipe(
     presets={
         CPU: {
             TEACHER: StageCfg(
-                replace(SEEN, substeps=4, base="certified", start=0.2, mirror=True),
+                replace(SEEN, substeps=4, base="certified", disturbances=NEAR, mirror=True),
                 TransformerCfg(),
                 DistillationCfg(updates=64),
             ),
@@ -206,7 +207,7 @@ RECIPE = Recipe(
                     SEEN,
                     substeps=4,
                     base="default",
-                    start=0.2,
+                    disturbances=NEAR,
                     mirror=True,
                     condition="pelvis",
                     near=8,

@@ -91,7 +91,7 @@ class RunCfg:
     def with_environment(self, **changes: Any) -> RunCfg:
         """Return the settings with these fields of every stage's environments changed."""
         stages = {
-            name: replace(cfg, environment=replace(cfg.environment, **changes)) for name, cfg in self.stages.items()
+            name: replace(cfg, environment=cfg.environment.changed(**changes)) for name, cfg in self.stages.items()
         }
         return replace(self, stages=stages)
 

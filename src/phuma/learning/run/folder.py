@@ -20,12 +20,13 @@ from phuma.io.probe import Probe
 from phuma.learning.algorithms.config import ALGORITHMS
 from phuma.learning.deploy.policy import OBSERVED, PolicyInfo, info_from_plain, info_of
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import DisturbancesCfg
 from phuma.learning.nets.config import NETWORKS, MLPCfg
 from phuma.learning.recipes.recipe import RunCfg, StageCfg
-from phuma.learning.run import version_1
+from phuma.learning.run import version_1, version_2
 from phuma.robots.robot import Robot
 
-FORMAT, VERSION = "phuma-run", 2
+FORMAT, VERSION = "phuma-run", 3
 
 
 @dataclass(frozen=True)
@@ -120,9 +121,7 @@ class RunFolder:
             if (version := document["format_version"]) > VERSION:
                 newer = f"is of version {version}, newer than this program's {VERSION}: pip install -U phuma"
                 raise ReadError(self.description, newer)
-            if version == 1:
-                document = version_1.description(document)
-            return _info(document)
+            return _info(of_this_version(document))
         except ReadError:
             raise
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, OSError, ConfigError) as e:
@@ -182,13 +181,21 @@ class RunFolder:
         return version_1.checkpoint(arrays) if path.name == version_1.CHECKPOINT else arrays
 
 
+def of_this_version(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the values of a `run.json` of this or an earlier version in today's layout."""
+    version = document["format_version"]
+    if version == 1:
+        document = version_1.description(document)
+    return version_2.description(document) if version <= 2 else document
+
+
 def _info(document: Mapping[str, Any]) -> RunInfo:
     """Return the run's description from the values of a `run.json` of this version."""
     stages, policies = {}, {}
     for name, own in document["stages"].items():
         network, algorithm = dict(own["network"]), dict(own["algorithm"])
         stages[name] = StageCfg(
-            _made(EnvironmentCfg, own["environment"]),
+            _environment(own["environment"]),
             _made(NETWORKS[network.pop("name", MLPCfg.name)], network),
             _made(ALGORITHMS[algorithm.pop("name")], algorithm),
         )
@@ -196,6 +203,10 @@ def _info(document: Mapping[str, Any]) -> RunInfo:
     return RunInfo(
         policies, RunCfg(document["algo"], stages, document["seed"], document.get("teacher")), int(document["motions"])
     )
+
+
+def _environment(values: Mapping[str, Any]) -> EnvironmentCfg:
+    return _made(EnvironmentCfg, {**values, "disturbances": _made(DisturbancesCfg, values["disturbances"])})
 
 
 def _made(kind: type, values: Mapping[str, Any]) -> Any:

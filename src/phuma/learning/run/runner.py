@@ -17,6 +17,7 @@ from phuma.errors import PhumaError
 from phuma.learning.algorithms.algorithm import Outcome, below
 from phuma.learning.algorithms.distillation import Label, Teacher
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import Disturbances
 from phuma.learning.env.observation import Observation
 from phuma.learning.env.tracking import TrackingEnv
 from phuma.learning.motions.experts import Experts
@@ -28,18 +29,14 @@ from phuma.learning.nets.actor_critic import Actor
 from phuma.learning.nets.weights import all_finite, load_weights, weights_of
 from phuma.learning.recipes.recipe import EXPERTS, RunCfg, recipe_named
 from phuma.learning.run.random_state import restore_rng, rng_state
-from phuma.robots.robot import Robot
 from phuma.runtime.distributed import averages, number, own_threads, processes
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.events import EventsCfg, milder
 from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
-from phuma.sim.randomization import DIFFERING, Randomization, RandomizationCfg, draw_randomization
+from phuma.sim.randomization import Randomization
 
 MOST_FRAMES = 200_000
 """Most frames of motions that are learned from at a time: an hour, 300 MB."""
-MILDEST = 0.25
-"""Share of their size that first states and pushes that grow have at first"""
 REFRESH = 200
 """Iterations after which other motions of a larger library are learned from."""
 
@@ -77,25 +74,22 @@ class StageRunner:
         self.rng, self.generator = np.random.default_rng(cfg.seed), torch.Generator().manual_seed(cfg.seed)
         if number():
             self._seed_apart(0)
-        randomization, table = None, self.task.randomization if self.cfg.environment.randomize else DIFFERING
-        if self.cfg.environment.randomize or self.cfg.environment.differ:
-            environments = self.cfg.environment.environments
-            randomization = draw_randomization(
-                self.rng, environments, library.robot.n_joints, table, library.robot.n_bodies
-            )
-        self.simulation = make_simulation(library, self.cfg.environment, device, threads, randomization)
+        own = self.cfg.environment
+        self.disturbances = Disturbances(
+            own.disturbances, self.task.randomization, library.robot, own.environments, self.rng
+        )
+        self.simulation = make_simulation(library, own, device, threads, self.disturbances.randomization)
         self._clips = np.arange(0)
         self.expert_taught = cfg.teacher_of(stage) == EXPERTS
         self.teacher, self.teacher_base = teacher, teacher_base or self.task.base
         references, self.sampler = self._chosen()
-        self._events = training_events(randomization, self.cfg.environment, self.task.randomization, library.robot)
         self.env = TrackingEnv(
-            library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng, self._events_at(0.0),
-            self.sampler.record,
+            library.robot, self.simulation, self.task, references, self.sampler.draw, self.rng,
+            self.disturbances.events(0.0), self.sampler.record,
         )  # fmt: skip
         self.observation = self._tensors(self.env.observe())
-        own = recipe.stages[stage]
-        self.net = own.network(self.task, library.robot, self.cfg.network).to(device)
+        made = recipe.stages[stage]
+        self.net = made.network(self.task, library.robot, self.cfg.network).to(device)
         if begin is not None:
             self.net.actor.load_state_dict(begin.actor.state_dict())
         if teacher is not None:
@@ -103,13 +97,13 @@ class StageRunner:
         self.net.use(self._features())
         labels = self._labeller()
         algorithm = self.cfg.algorithm.for_motions(len(library))
-        self.algorithm = own.algorithm(self.net, algorithm, self.observation, self.generator, labels)
+        self.algorithm = made.algorithm(self.net, algorithm, self.observation, self.generator, labels)
         self.iterations = self.steps = 0
 
     def iterate(self, progress: float = 0.0) -> dict[str, float]:
         """Let all environments act for the algorithm's horizon and improve the policy; return means of what is worth
         watching. `progress` is the share of the stage that is over."""
-        self.algorithm.progress, self.env.cfg = progress, self._events_at(progress)
+        self.algorithm.progress, self.env.cfg = progress, self.disturbances.events(progress)
         if self.iterations and self.iterations % REFRESH == 0 and len(self._clips) < len(self.library):
             self._refresh()
         means = self._collect()
@@ -200,11 +194,6 @@ class StageRunner:
         self.experts = Experts(self.library, references, self.task.reach) if taught else None
         return references, Sampler(references, self.rng, self.cfg.environment.first)
 
-    def _events_at(self, progress: float) -> EventsCfg:
-        """Return what happens to the robots once a share of the stage is over."""
-        rise = self.cfg.environment.rise
-        return milder(self._events, grown(progress / rise)) if rise else self._events
-
     def _seed_apart(self, iterations: int) -> None:
         """Draw other random numbers than the other processes from now on, after so many iterations."""
         words = np.random.SeedSequence([self.seed, number(), iterations]).generate_state(2)
@@ -279,23 +268,3 @@ def make_simulation(
     from phuma.sim.mujoco_warp import WarpSimulation
 
     return WarpSimulation(library.robot, cfg.environments, cfg.substeps, device=device, randomization=randomization)
-
-
-def grown(share: float) -> float:
-    """Return the size of first states and pushes after a share of the time over which they grow, of their full size."""
-    return min(1.0, MILDEST + (1 - MILDEST) * share)
-
-
-def training_events(
-    randomization: Randomization | None, own: EnvironmentCfg, cfg: RandomizationCfg, robot: Robot
-) -> EventsCfg:
-    """Return the task's table of randomization in full where environments are randomized; where they are not, the
-    noise, pushes and first states off the reference that the environment's settings ask for."""
-    if randomization is None or not own.randomize:
-        facts = None if randomization is None else randomization.facts(robot)
-        return EventsCfg(noise=own.noise, pushes=own.pushes, start=own.start, facts=facts)
-    return EventsCfg(
-        noise=1.0, pushes=True, start=1.0, joint_bias=randomization.joint_bias, delay=randomization.delay,
-        torque=cfg.torque, facts=randomization.facts(robot), push_every=cfg.push_every, push_linear=cfg.push_linear,
-        push_angular=cfg.push_angular,
-    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Convert runs of format version 1, which had one stage and flat settings, to today's."""
+"""Convert runs of format version 1, which had one stage and flat settings, to version 2's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 from phuma.core.rotations import Array
 from phuma.learning.algorithms.config import PPOCfg
 from phuma.learning.env.config import EnvironmentCfg
+from phuma.learning.env.disturbances import DisturbancesCfg
 from phuma.learning.nets.config import MLPCfg
 
 CHECKPOINT, STAGE = "checkpoint.npz", "policy"
@@ -20,14 +21,14 @@ RENAMED = (
 
 
 def description(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a description of version 1 in today's layout."""
+    """Return a description of version 1 in version 2's layout."""
     flat = document["cfg"]
 
     def own(kind: type) -> dict[str, Any]:
         return {f.name: flat[f.name] for f in fields(kind) if f.name in flat}
 
     stage = {
-        "environment": own(EnvironmentCfg),
+        "environment": {**own(EnvironmentCfg), **own(DisturbancesCfg)},
         "network": own(MLPCfg),
         "algorithm": {"name": PPOCfg.name, **own(PPOCfg)},
         "policy": {**document["policy"], "stage": STAGE},

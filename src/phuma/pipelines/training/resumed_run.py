@@ -27,9 +27,10 @@ def resumed_data(folder: RunFolder, asked: TrainCfg) -> tuple[str | None, str]:
     environment = next(iter(cfg.stages.values())).environment
     observations = next(name for name, value in OBSERVATIONS.items() if value == environment.differences)
     own = {
-        "where": where, "algo": cfg.algo, "randomize": environment.randomize, "no_future": not environment.future,
+        "where": where, "algo": cfg.algo, "no_future": not environment.future,
+        "randomize": environment.disturbances.randomize, "disturb": environment.disturbances.pushes,
         "base": environment.base, "seed": cfg.seed, "split": split, "begin": begin, "observations": observations,
-        "condition": list(cfg.stages.values())[-1].environment.condition, "disturb": environment.pushes,
+        "condition": list(cfg.stages.values())[-1].environment.condition,
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(asked, name) not in (None, value)]
     other += ["stage"] * (asked.stage is not None and tuple(cfg.stages) != (own_stage(asked),))
@@ -47,7 +48,7 @@ def resumed_data(folder: RunFolder, asked: TrainCfg) -> tuple[str | None, str]:
 def of_preset(cfg: RunCfg, preset: str) -> bool:
     """Return whether a run has the settings of a preset but for what options change."""
     stages = recipe_named(cfg.algo).presets.get(preset, {})
-    changed = ("randomize", "noise", "pushes", "differ", "future", "base", "differences", "history", "condition")
+    changed = ("disturbances", "future", "base", "differences", "history", "condition")
     for name, own in cfg.stages.items():
         if name not in stages:
             return False

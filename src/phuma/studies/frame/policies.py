@@ -130,7 +130,7 @@ def settings(tracker: Tracker, seed: int) -> RunCfg:
     *_, last = cfg.stages
     own = cfg.stages[last]
     network = own.network if tracker.network is None else NETWORKS[tracker.network]()
-    changed = StageCfg(replace(own.environment, **tracker.environment), network, own.algorithm)
+    changed = StageCfg(own.environment.changed(**tracker.environment), network, own.algorithm)
     return replace(cfg, stages={**cfg.stages, last: changed})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from phuma.core.tensors import Tensor, namespace
+from phuma.core.tensors import Tensor, namespace, rows_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class State:
 
     def __getitem__(self, rows: Tensor) -> State:
         """Return the state of some of the environments, or of the reference at some frames."""
-        return State(*(getattr(self, f.name)[rows] for f in fields(self)))
+        return State(*(rows_of(getattr(self, f.name), rows) for f in fields(self)))
 
     def replaced(self, rows: Tensor, other: State) -> State:
         """Return the state with the environments `rows` as in `other`, in their order."""

@@ -32,9 +32,8 @@ def empty(shape: tuple[int, ...], example: Tensor) -> Tensor:
 
 def rows_of(x: Tensor, rows: Tensor) -> Tensor:
     """Return `x[rows]`: rows of numpy by their numbers with `take`, which needs a third of the time of brackets."""
-    if namespace(x).__name__ == "numpy" and getattr(rows, "dtype", bool) != bool:
-        return x.take(rows, axis=0)
-    return x[rows]
+    numbers = namespace(x).__name__ == "numpy" and getattr(rows, "dtype", x.dtype).kind == "i"
+    return x.take(rows, axis=0) if numbers else x[rows]
 
 
 def to_numpy(x: Tensor) -> Tensor:

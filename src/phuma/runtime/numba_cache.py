@@ -39,6 +39,7 @@ KERNELS = (
     "retargeting/normal.py",
     "robots/masses.py",
     "sim/kinematics.py",
+    "learning/env/turning.py",
     "retargeting/support.py",
     "retargeting/wrench_distance.py",
     "retargeting/wrench.py",

@@ -55,7 +55,8 @@ class Kinematics:
     def _follow(self, arrays: list[Array]) -> None:
         """Fill the bodies' arrays, each thread those of some of the environments."""
         count = len(arrays[0])
-        ends = np.linspace(0, count, max(1, min(self._threads, count // AT_LEAST)) + 1).astype(int).tolist()
+        parts = max(1, min(self._threads, count // AT_LEAST))
+        ends = [count * part // parts for part in range(parts + 1)]
         first, *others = ([a[i:j] for a in arrays] for i, j in pairwise(ends))
         waiting = [self._others.submit(follow_bodies, self.tree, self.key, *part) for part in others]
         follow_bodies(self.tree, self.key, *first)

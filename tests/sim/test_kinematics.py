@@ -14,7 +14,7 @@ import mujoco
 
 from phuma.core import rotations as rot
 from phuma.robots import Robot, load_robot
-from phuma.sim.kinematics import Kinematics
+from phuma.sim.kinematics import AT_LEAST, Kinematics
 from phuma.sim.state import State
 from tests.learning.sample_states import elsewhere
 from tests.robots.posing import NAMES, compiled
@@ -74,6 +74,15 @@ def test_slices_and_single_precision_serve_as_well(robot):
     b = kinematics.state(*np.split(wide, ends[:-1], axis=1))
     for field in fields(State):
         np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name))
+
+
+def test_several_threads_give_the_same_to_the_last_bit(robot):
+    motion = any_motion(robot, 3 * AT_LEAST + 5)
+    alone, together = Kinematics(robot), Kinematics(robot, threads=3)
+    expected, found = alone.state(*motion), together.state(*motion)
+    together.close()
+    for field in fields(State):
+        np.testing.assert_array_equal(getattr(found, field.name), getattr(expected, field.name))
 
 
 def test_a_robot_turned_and_moved_is_the_same_turned_and_moved(robot):

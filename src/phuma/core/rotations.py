@@ -35,7 +35,9 @@ def multiply(a: Tensor, b: Tensor) -> Tensor:
 
 def conjugate(q: Tensor) -> Tensor:
     """Return the inverse of a unit quaternion."""
-    return namespace(q).concatenate([q[..., :1], -q[..., 1:]], -1)
+    out = -q
+    out[..., 0] = q[..., 0]
+    return out
 
 
 def normalize(q: Array) -> Array:

@@ -38,6 +38,8 @@ KERNELS = (
     "retargeting/objective.py",
     "retargeting/normal.py",
     "robots/masses.py",
+    "sim/kinematics.py",
+    "learning/env/turning.py",
     "retargeting/support.py",
     "retargeting/wrench_distance.py",
     "retargeting/wrench.py",
@@ -56,11 +58,11 @@ def compiled(function: Callable[..., Any]) -> Any:
     """
     folder = cache_folder()
     if folder is None:
-        return numba.njit(fastmath=True)(function)
+        return numba.njit(nogil=True, fastmath=True)(function)
     settings: Any = numba.config
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder)
     try:
-        dispatcher = numba.njit(cache=True, fastmath=True)(function)
+        dispatcher = numba.njit(cache=True, nogil=True, fastmath=True)(function)
     finally:
         settings.CACHE_DIR = before
     if FILLS_CACHE not in os.environ:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from phuma.core.tensors import Tensor, namespace
+from phuma.core.tensors import Tensor, namespace, rows_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,11 @@ class State:
 
     def __getitem__(self, rows: Tensor) -> State:
         """Return the state of some of the environments, or of the reference at some frames."""
-        return State(*(getattr(self, f.name)[rows] for f in fields(self)))
+        return State(*(rows_of(getattr(self, f.name), rows) for f in fields(self)))
+
+    def at(self, rows: Tensor) -> State:
+        """Return the same as `self[rows]`, each array taken when it is first asked for."""
+        return _Taken(self, rows)
 
     def replaced(self, rows: Tensor, other: State) -> State:
         """Return the state with the environments `rows` as in `other`, in their order."""
@@ -49,3 +53,17 @@ class State:
             value[rows] = getattr(other, f.name)
             out.append(value)
         return State(*out)
+
+
+class _Taken(State):
+    """Rows of another state, of which most terms ask for few arrays."""
+
+    def __init__(self, whole: State, rows: Tensor) -> None:
+        vars(self).update(_whole=whole, _rows=rows)
+
+    def __getattr__(self, name: str) -> Tensor:
+        """Return an array that nobody asked for before."""
+        if name not in State.__dataclass_fields__:
+            raise AttributeError(name)
+        value = vars(self)[name] = rows_of(getattr(self._whole, name), self._rows)
+        return value

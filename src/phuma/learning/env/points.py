@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from phuma.core import rotations as rot
 from phuma.core.rotations import Array
 from phuma.core.tensors import Tensor, like, namespace
+from phuma.learning.env.turning import rotate
 from phuma.robots.kinematics import local_body_poses
 from phuma.robots.robot import Robot
 from phuma.sim.state import State
@@ -56,7 +56,7 @@ class Moved(NamedTuple):
 def moved(points: Points, state: State) -> Moved:
     """Return the points of environments:  p_b + R_b o,  moving by  v_b + w_b x R_b o."""
     quat, angvel = state.body_quat[:, points.body], state.body_angvel[:, points.body]
-    arm = rot.rotate(quat, points.offset[None])
+    arm = rotate(quat, points.offset[None])
     speed = state.body_linvel[:, points.body] + namespace(arm).linalg.cross(angvel, arm)
     return Moved(state.body_pos[:, points.body] + arm, quat, speed, angvel)
 
@@ -64,7 +64,7 @@ def moved(points: Points, state: State) -> Moved:
 def sole_heights(points: Points, state: State) -> Tensor:
     """Return (E, 2) m, the heights of the lowest corners of the left and the right sole."""
     quat = state.body_quat[:, points.foot][:, :, None]
-    corners = state.body_pos[:, points.foot][:, :, None] + rot.rotate(quat, points.corners[None])
+    corners = state.body_pos[:, points.foot][:, :, None] + rotate(quat, points.corners[None])
     return namespace(corners).amin(corners[..., 2], -1)
 
 

@@ -120,8 +120,8 @@ class TrackingEnv:
         before = self.state
         self.state = self.simulation.state()
         context = Context(
-            self.constants, self.references.state[coming], self.state, action, self.action, self.simulation.touching(),
-            target=told, before=before, age=self._to(self.age),
+            self.constants, self.references.state.at(coming), self.state, action, self.action,
+            touching=self.simulation.touching(), target=told, before=before, age=self._to(self.age),
         )  # fmt: skip
         terms = [(term, term.value(context)) for term in self.task.rewards]
         reward = sum((term.weight * value for term, value in terms), self._zero) / CONTROL_RATE
@@ -196,7 +196,7 @@ class TrackingEnv:
         now, references = self.frame[rows], self.references
         coming = np.minimum(now + 1, references.last[references.clip_of[now]])
         context = Context(
-            self.constants, references.state[coming], state, self.action[rows], now=references.state[now],
+            self.constants, references.state.at(coming), state, self.action[rows], now=references.state.at(now),
             joint_bias=None if self.joint_bias is None else self.joint_bias[rows],
             facts=None if self.facts is None else self.facts[rows],
             ahead=self._ahead(rows, coming),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from phuma.core.rotations import conjugate, multiply, rotate, twist
+from phuma.core.rotations import conjugate, twist
 from phuma.core.tensors import Tensor, namespace
+from phuma.learning.env.turning import multiply, rotate
 from phuma.sim.state import State
 
 

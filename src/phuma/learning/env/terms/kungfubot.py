@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from phuma.core.rotations import conjugate, multiply, roll_pitch, rotate_back, to_rotvec, two_columns
+from phuma.core.rotations import conjugate, roll_pitch, to_rotvec
 from phuma.core.tensors import Tensor
 from phuma.learning.env.context import Context
 from phuma.learning.env.observation import ObservationTerm
 from phuma.learning.env.points import POINTS, sole_heights
 from phuma.learning.env.terms import observations as obs
+from phuma.learning.env.turning import multiply, rotate_back, two_columns
 
 ON_GROUND = 0.01
 """Height in m below which the lowest corner of a sole counts as in contact"""

@@ -10,12 +10,13 @@ frames relative to the robot: the same functions of another pair of states.
 
 from __future__ import annotations
 
-from phuma.core.rotations import conjugate, heading, multiply, rotate_back, x_and_z
+from phuma.core.rotations import conjugate, heading, x_and_z
 from phuma.core.tensors import Tensor, namespace
 from phuma.learning.env.conditions import ROLES
 from phuma.learning.env.context import Context
 from phuma.learning.env.observation import ObservationTerm, RobotSizes
 from phuma.learning.env.terms.observations import key_bodies, numbers
+from phuma.learning.env.turning import multiply, rotate_back
 from phuma.sim.state import State
 
 PER_BODY = 20

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from phuma.core.rotations import conjugate, multiply, roll_pitch, rotate, rotate_back, to_rotvec, two_columns
+from phuma.core.rotations import conjugate, roll_pitch, to_rotvec
 from phuma.core.tensors import Tensor
 from phuma.learning.env.context import Context
 from phuma.learning.env.observation import ObservationTerm, RobotSizes
+from phuma.learning.env.turning import multiply, rotate, rotate_back, two_columns
 from phuma.sim.state import State
 
 

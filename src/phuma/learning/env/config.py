@@ -59,7 +59,7 @@ class EnvironmentCfg:
     """Share of the training over which first states and pushes grow to their size, from a quarter of it; 0 where they
     are as large from the beginning on."""
     differ: bool = False
-    """Whether robots differ in weight, strength, balance and grip, where environments are not randomized."""
+    """Whether robots differ in weight, strength, balance, grip and soles, where environments are not randomized."""
 
     def __post_init__(self) -> None:
         if self.base not in BASES:

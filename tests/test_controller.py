@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 import shutil
 import subprocess
@@ -33,6 +34,7 @@ from phuma.learning.recipes.recipe import recipe_named
 from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import judge_policy, judge_rollouts, load_policy
 from phuma.robots import load_robot
+from phuma.robots.kinematics import local_body_poses
 from phuma.sim.events import EventsCfg
 from phuma.sim.feedback import Feedback, Strand
 from phuma.sim.mujoco_cpu import MujocoSimulation
@@ -221,6 +223,39 @@ def test_a_motion_for_another_policy_is_refused(code, folder, tmp_path):
         code.policy.Policy(folder / "policy.onnx", tmp_path / "motion.npz")
 
 
+def test_a_policy_with_another_history_than_it_says_is_refused(code, folder, tmp_path):
+    onnx = pytest.importorskip("onnx")
+    model = onnx.load(folder / "policy.onnx")
+    text = next(entry for entry in model.metadata_props if entry.key == "observations")
+    inputs = json.loads(text.value)
+    inputs[-2]["shape"][0] += 2
+    text.value = json.dumps(inputs)
+    onnx.save(model, tmp_path / "policy.onnx")
+    with pytest.raises(SystemExit, match=r"takes .*\[20, 78\].*says that it takes .*\[22, 78\].* write it again by"):
+        code.policy.Policy(tmp_path / "policy.onnx", folder / "motion.npz")
+
+
+# The robot in MuJoCo.
+
+
+def test_joints_that_are_locked_are_where_the_motions_file_says(code, folder, tmp_path):
+    bent = load_robot("g1", lock=["elbow*=70", "left_wrist_roll"])
+    info = info_of(bent, "beyondmimic", "distilled", EnvironmentCfg(base="default", future=False))
+    save_reference(tmp_path / "motion.npz", library_of(bent, [("down", dip(bent, 0.6), None)]), 0, info)
+    motion = dict(np.load(tmp_path / "motion.npz"))
+    held = load_robot("g1").joint_index(motion["locked_joints"])
+    np.testing.assert_allclose(motion["locked_pos"], [np.radians(70), 0.0, np.radians(70)], rtol=1e-6)
+    np.testing.assert_allclose(motion["locked_stiffness"], load_robot("g1").stiffness[held], rtol=1e-6)
+    locked = dict(zip(motion["locked_joints"], motion["locked_pos"]))
+    robot = code.mujoco_robot.MujocoRobot(
+        folder / "model.xml", bent.joint_names, bent.torque_limit, bent.armature, locked=locked
+    )
+    robot.put([0, 0, 1], [1, 0, 0, 0], bent.default_pose)
+    pos, _ = local_body_poses(bent, bent.default_pose[None])
+    there = np.array([robot.data.body(name).xpos for name in bent.body_names]) - [0, 0, 1]
+    np.testing.assert_allclose(there, pos[0], atol=1e-5)
+
+
 # Limits and the watchdog.
 
 
@@ -263,10 +298,15 @@ def test_a_target_that_is_late_damps_for_good(code, parts):
 def test_a_broken_sensor_and_a_joint_beyond_its_range_damp(code, parts):
     policy, _ = parts
     lifted = policy.default_pose.copy()
-    lifted[3] = policy.motion["joint_upper"][3] + 0.2
+    lifted[3] = policy.motion["joint_upper"][3] + 0.4
+    landing = policy.default_pose.copy()
+    landing[4] = policy.motion["joint_upper"][4] + 0.23
+    motors = code.controller.Motors(policy)
+    motors.aim(policy.default_pose, 0.0)
+    assert not is_damping(motors.command(still(code, policy, q=landing), 0.0)), "stops give way in a simulation"
     for state, said in (
         (still(code, policy, gyro=np.array([0.0, np.inf, 0.0])), "a sensor is not finite"),
-        (still(code, policy, q=lifted), "left_knee_joint is 0.20 rad beyond its limit"),
+        (still(code, policy, q=lifted), "left_knee_joint is 0.40 rad beyond its limit"),
     ):
         motors = code.controller.Motors(policy)
         motors.aim(policy.default_pose, 0.0)

@@ -1,26 +1,45 @@
 """MuJoCo as the robot: it measures what a robot measures, and its motors do what they are sent."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import mujoco
 import numpy as np
+import rotations as rot
 from controller import Command
 from policy import State
 
 
+def fix(spec: mujoco.MjSpec, compiled: mujoco.MjModel, joint: mujoco.MjsJoint, angle: float) -> None:
+    """Take a hinge out of a model, at an angle; its body has no other one."""
+    if angle:
+        body, own = joint.parent, compiled.joint(joint.name)
+        place, turn = compiled.body(body.name), rot.about(own.axis, angle)
+        body.pos = place.pos + rot.turned(place.quat, own.pos - rot.turned(turn, own.pos))
+        body.alt.type, body.quat = mujoco.mjtOrientation.mjORIENTATION_QUAT, rot.multiply(place.quat, turn)
+    spec.delete(joint)
+
+
 class MujocoRobot:
-    """A robot by any model file of it, joints by name, its own actuators off; steps of `dt` seconds."""
+    """A robot by any model file of it, joints by name, its own actuators off; steps of `dt` seconds. Joints that the
+    policy does not move are fixed, at the angles of `locked` or at zero."""
 
     def __init__(
-        self, model: Path, joints: Sequence[str], torque_limit: np.ndarray, armature: np.ndarray, dt: float = 0.002
+        self,
+        model: Path,
+        joints: Sequence[str],
+        torque_limit: np.ndarray,
+        armature: np.ndarray,
+        dt: float = 0.002,
+        locked: Mapping[str, float] = {},
     ) -> None:
         spec = mujoco.MjSpec.from_file(str(model))
         for unused in [*spec.actuators, *spec.sensors, *spec.keys]:
             spec.delete(unused)
+        compiled = spec.compile()
         for joint in list(spec.joints):
             if joint.type != mujoco.mjtJoint.mjJNT_FREE and joint.name not in joints:
-                spec.delete(joint)
+                fix(spec, compiled, joint, locked.get(joint.name, 0.0))
         plane = mujoco.mjtGeom.mjGEOM_PLANE
         if not any(geom.type == plane for geom in spec.worldbody.geoms):
             spec.worldbody.add_geom(type=plane, size=[0, 0, 1])

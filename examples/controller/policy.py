@@ -43,9 +43,16 @@ class Policy:
             self.motion = dict(file)
         if list(self.motion["joint_names"]) != self.about["joint_names"] or "anchor_rest" not in self.motion:
             raise SystemExit(f"{motion} is not for {policy}: write it again by `phuma policy motion`")
+        taken = {port.name: port.shape[1:] for port in self.session.get_inputs()}
+        said = {each["name"]: each["shape"] for each in self.about["observations"]}
+        if taken != said:
+            raise SystemExit(
+                f"{policy} takes {taken}, and says that it takes {said}: write it again by `phuma policy export`"
+            )
         self.default_pose = np.array(self.about["default_pose"])
         self.period = 1 / self.about["control_rate"]
         self.frames = len(self.motion["joint_pos"])
+        self.locked = dict(zip(self.motion.get("locked_joints", ()), self.motion.get("locked_pos", ())))
         units = self.about.get("deviation_units")
         self.law = None if units is None else Law(self.motion, units)
 

@@ -27,9 +27,8 @@ def main() -> None:
     args = parser.parse_args()
     policy = Policy(args.folder / "policy.onnx", args.folder / "motion.npz")
     motors = Motors(policy)
-    robot = MujocoRobot(
-        args.model or args.folder / "model.xml", policy.about["joint_names"], motors.limit, policy.motion["armature"]
-    )
+    model, joints = args.model or args.folder / "model.xml", policy.about["joint_names"]
+    robot = MujocoRobot(model, joints, motors.limit, policy.motion["armature"], locked=policy.locked)
     controller = Controller(policy, motors, stand=not args.on_reference)
     signal.signal(signal.SIGINT, lambda *_: controller.stop("stopped by hand"))
     put(robot, policy, args.on_reference)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -12,12 +13,13 @@ pytest.importorskip("duckdb")
 pytest.importorskip("onnxruntime")
 
 from phuma.cli.demo import POLICY, TRACKED
+from phuma.cli.sim2sim import world_lines
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import load_robot_motion, save_robot_motion
 from phuma.learning.motions.library import library_of
 from phuma.learning.run.rollouts import roll_out
 from phuma.pipelines.evaluate_policy import judge_policy, load_policy, try_in
-from phuma.pipelines.sim2sim import first_look, judge_worlds, worst_world
+from phuma.pipelines.sim2sim import first_look, judge_worlds, world_document, worst_world
 from phuma.robots import load_robot
 from phuma.sim.events import EventsCfg
 from phuma.sim.mujoco_cpu import MujocoSimulation
@@ -186,6 +188,35 @@ def test_the_worst_world_is_one_in_which_it_loses_significantly(policy, motions)
         LOOK["cone"], LOOK["gains"],
     ]  # fmt: skip
     assert worst_world({name: judged[name] for name in (TRAINED, "round")}) is None
+
+
+def test_a_maker_s_other_robot_is_described_where_it_loses_and_where_not(policy, motions, tmp_path):
+    """On soles of a hand's breadth no policy stands; what differs is in the table, the document and the advice."""
+    tree = ET.parse(motions.robot.model_file)
+    for geom in tree.getroot().iter("geom"):
+        if "ankle_roll_collision" in geom.get("name", ""):
+            geom.set("size", "0.01 0.01 0.0177")
+    tree.write(tmp_path / "theirs.xml")
+    squat = library_of(load_robot("g1"), [("squat", load_robot_motion(POLICY / f"{TRACKED}.npz"), "squat")])
+    worlds = {TRAINED: World(), "same": World(model=motions.robot.model_file)}
+    judged = judge_worlds(policy, squat, {**worlds, "tiny": World(model=tmp_path / "theirs.xml")}, episodes=8)
+    said = "each sole stands on 2.0 x 2.0 cm, ours on 20.8 x 7.5 cm"
+    assert worst_world(judged) == "tiny"
+    assert first_look(judged, "tiny") == f"{LOOK['model']}: {said}"
+    assert f"tiny: {said}" in world_lines(judged)
+    told = world_document(judged)["worlds"]
+    assert [told[name].get("differs") for name in judged] == [None, [], [said]]
+
+
+def test_a_policy_that_succeeds_nowhere_is_not_said_to_lose_nowhere(motions):
+    class Limp:
+        info = load_policy(FILE).info
+
+        def act(self, observation, features):
+            return np.full((len(observation["proprioception"]), motions.robot.n_joints), 5.0, dtype=np.float32)
+
+    (verdict,) = world_lines(judge_worlds(Limp(), motions, {TRAINED: World(), "round": World(cone="elliptic")}))[-1:]
+    assert verdict == "It never succeeds as-trained, so that no other world shows what it loses: train it for longer."
 
 
 def test_a_physics_step_that_does_not_fit_is_told_with_its_world(policy, motions):

@@ -24,6 +24,22 @@ def test_a_named_teacher_means_the_student_alone():
         new_run(asked(teacher="experts", stage="teacher"))
 
 
+def test_a_teacher_alone_learns_by_trial_and_error_too():
+    """What one recipe calls a teacher by trial and error, another one calls a tracker."""
+    for algo, stage in (("kungfubot", "teacher"), ("maskedmimic", "tracker")):
+        cfg = new_run(TrainCfg(Path("dataset"), Path("run"), algo=algo, stage="teacher", begin="scratch"))
+        assert tuple(cfg.stages) == (stage,)
+        assert not cfg.stages[stage].algorithm.taught
+
+
+@pytest.mark.parametrize("teacher", [None, "experts", "nowhere"])
+def test_a_stage_with_a_typo_is_guessed_whatever_its_teacher(teacher):
+    with pytest.raises(
+        ConfigError, match=r"no stage 'studnt', did you mean 'student'\?; kungfubot can learn alone: teacher, student"
+    ):
+        new_run(asked(stage="studnt", teacher=teacher))
+
+
 def test_a_teacher_that_is_not_there_is_told_before_anything_is_done(tmp_path):
     with pytest.raises(ConfigError, match="nowhere: no training run is there; give the folder of one that has a te"):
         new_run(asked(teacher=str(tmp_path / "nowhere")))

@@ -16,6 +16,7 @@ from phuma.robots import load_robot
 from phuma.sim.kinematics import Kinematics
 from phuma.sim.maker_model import MakerSimulation, maker_model
 from phuma.sim.model import simulation_model
+from phuma.sim.model_differences import model_differences
 from phuma.sim.mujoco_cpu import MujocoSimulation
 from phuma.sim.world_simulation import simulation_in, world_model
 from phuma.sim.worlds import LOOK, MAKER, WORDS, WORLDS, World, world_named
@@ -129,6 +130,35 @@ def test_joints_that_the_robot_has_not_are_fixed_and_rotors_that_the_file_has_no
     assert model.nq == 7 + g1.n_joints
     np.testing.assert_allclose(model.dof_armature[6:], g1.armature)
     np.testing.assert_allclose(model.actuator_gainprm[:, 0], g1.stiffness)
+
+
+def test_joints_that_are_locked_are_at_their_angles(g1, tmp_path):
+    bent = load_robot("g1", lock=["elbow*=70", "left_wrist_roll"])
+    model = maker_model(own_model(g1, reverse_limbs, tmp_path), bent, SUBSTEPS)
+    theirs = path(MakerSimulation(bent, 1, SUBSTEPS, model), bent)
+    np.testing.assert_allclose(theirs, path(MujocoSimulation(bent, 1, SUBSTEPS, 1), bent), atol=1e-6)
+
+
+def small_soles(root):
+    """The same robot on shorter and narrower soles, a little heavier, with knees that bend further."""
+    for geom in root.iter("geom"):
+        if "ankle_roll_collision" in geom.get("name", ""):
+            geom.set("size", "0.08 0.03 0.0177")
+    for joint in root.iter("joint"):
+        if "knee" in joint.get("name", ""):
+            joint.set("range", "-0.087267 3")
+    root.find("worldbody/body/inertial").set("mass", "5.313")
+
+
+def test_what_makes_a_makers_file_another_robot_is_told(g1, tmp_path):
+    assert model_differences(maker_model(own_model(g1, reverse_limbs, tmp_path), g1, SUBSTEPS), g1) == ()
+    (tmp_path / "small").mkdir()
+    told = model_differences(maker_model(own_model(g1, small_soles, tmp_path / "small"), g1, SUBSTEPS), g1)
+    assert told == (
+        "each sole stands on 16.0 x 6.0 cm, ours on 20.8 x 7.5 cm",
+        "it weighs 34.8 kg, ours 33.3 kg",
+        "2 joints have other ranges, most left_knee_joint: it moves from -5 to 172 degrees, ours from -5 to 165",
+    )
 
 
 def test_a_file_of_another_robot_or_of_none_is_told(g1, tmp_path):

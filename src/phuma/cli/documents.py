@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma.body.smplx import load_smplx
+from phuma.cli.policy_words import told_recipe
 from phuma.cli.table import cell, number
 from phuma.core.rollout import Rollout
 from phuma.core.words import count_of
@@ -127,9 +128,10 @@ def _run(data: dict[str, Any]) -> Lines:
 
 def _policy(info: dict[str, Any], what: str) -> Lines:
     data = ", ".join(f"{name} {value}" for name, value in info["data"].items() if value is not None)
+    named = told_recipe(info["algo"], info["stage"])
     return [
         f"  format   {what}",
-        f"  policy   {info['algo']} for {info['robot']}, {len(info['joint_names'])} joints, base {info['base']}, "
+        f"  policy   {named} for {info['robot']}, {len(info['joint_names'])} joints, base {info['base']}, "
         f"{'sees' if info['future'] else 'does not see'} the future",
         f"  data     {data}",
         *([f"  trained  {info['steps']:,} environment steps"] if info["steps"] else []),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from phuma.cli.policy_words import told_recipe
 from phuma.cli.sim2sim import world_lines
 from phuma.cli.table import aligned
 from phuma.core.words import count_of, harmless
@@ -62,7 +63,8 @@ def policy_lines(policy: dict[str, Any], path: Path, dialect: str) -> list[str]:
     """Return what a policy is, and what is used of a stranger's where it differs from ours."""
     if "differs" not in policy:
         return [
-            f"{path}: {policy['algo']} for {policy['robot']} after {policy['steps']:,} environment steps",
+            f"{path}: {told_recipe(policy['algo'], policy['stage'])} for {policy['robot']} after {policy['steps']:,} "
+            "environment steps",
         ]
     observed = f"observes {', '.join(policy['observations'])}"
     return [f"{path}: in {dialect}'s layout, for {policy['robot']}; {observed}"] + [

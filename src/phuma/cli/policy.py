@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from phuma.cli.options import command_parser
+from phuma.cli.policy_words import told_recipe
 from phuma.core.robot_motion import RobotMotion
 from phuma.errors import ConfigError
 from phuma.formats.robot_motion_file import load_robot_motion
@@ -105,7 +106,8 @@ def _export_in_dialect(args: argparse.Namespace, policy: TorchPolicy, robot: Rob
 
 def _written(path: Path, policy: TorchPolicy) -> str:
     size = f"{path.stat().st_size / 1e6:.1f} MB"
-    return f"{path}: a policy for {policy.info.robot} after {policy.info.steps:,} steps, {size}"
+    info = policy.info
+    return f"{path}: {told_recipe(info.algo, info.stage)} for {info.robot} after {info.steps:,} steps, {size}"
 
 
 def _check_out(path: Path, suffix: str) -> None:

@@ -21,7 +21,8 @@ def world_lines(judged: Mapping[str, Judged]) -> list[str]:
     columns = ["world", "what", "SR@0.5", "SR@0.15", "error", "difference", "CPU s"]
     rows = [world_row(name, one) for name, one in judged.items()]
     missing = [f"Not tried: {name}: {one.reason}" for name, one in judged.items() if one.reason is not None]
-    return [aligned(columns, rows), "", NOTE, *missing, "", verdict(judged)]
+    differ = [f"{name}: {difference}" for name, one in judged.items() for difference in one.differs]
+    return [aligned(columns, rows), "", NOTE, *differ, *missing, "", verdict(judged)]
 
 
 def world_row(name: str, one: Judged) -> list[Any]:
@@ -44,7 +45,9 @@ def world_row(name: str, one: Judged) -> list[Any]:
 
 def verdict(judged: Mapping[str, Judged]) -> str:
     """Return what to look at first, in a sentence."""
-    worst = worst_world(judged)
+    worst, document = worst_world(judged), judged[TRAINED].document
+    if document is not None and document["total"]["success_0.5"] == 0:
+        return f"It never succeeds {TRAINED}, so that no other world shows what it loses: train it for longer."
     if worst is None:
         return f"In no world is it significantly worse than {TRAINED}."
     return f"It loses most in {worst}. First thing to look at: {first_look(judged, worst)}."

@@ -89,7 +89,7 @@ def add_new_run_options(new: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     new.add_argument(
         "--disturb", action="store_true", default=None,
-        help="add noise and pushes as in the paper's table, to robots that differ in weight, strength and grip",
+        help="add noise and pushes as in the paper's table, to robots that differ in weight, strength, grip and soles",
     )  # fmt: skip
     new.add_argument(
         "--no-future", action="store_true", default=None, help="a policy that does not see the coming 1.9 s"

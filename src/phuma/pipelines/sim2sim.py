@@ -14,7 +14,10 @@ from phuma.evaluation import Difference, difference
 from phuma.learning.deploy.policy import Policy
 from phuma.learning.motions.library import MotionLibrary
 from phuma.pipelines.evaluate_policy import judge_rollouts, physics_steps, try_in
+from phuma.robots import Robot
 from phuma.runtime.progress import progress_bar
+from phuma.sim.maker_model import maker_model
+from phuma.sim.model_differences import model_differences
 from phuma.sim.world_simulation import why_not, world_model
 from phuma.sim.worlds import LOOK, MAKER, TRAINED, WORLDS, World
 from phuma.sim.worlds_file import read_worlds
@@ -35,6 +38,8 @@ class Judged:
     """CPU time of this process for it; the network of an ONNX file runs in another one."""
     reason: str | None = None
     """Why it was not tried."""
+    differs: tuple[str, ...] = ()
+    """How its own model of the robot, where it has one, differs from ours."""
 
 
 def all_worlds(file: str | Path | None = None, model: str | Path | None = None) -> dict[str, World]:
@@ -66,7 +71,7 @@ def judge_worlds(
         document = judge_rollouts(_counted(try_in(worlds[name], policy, library, episodes, seed), bar), library)
         seconds = time.process_time() - began
         gained = difference(document, out[TRAINED].document or {}) if out else None
-        out[name] = Judged(worlds[name], document, gained, seconds)
+        out[name] = Judged(worlds[name], document, gained, seconds, differs=differences_of(worlds[name], library.robot))
     return out
 
 
@@ -80,6 +85,11 @@ def judge_all_worlds(
     if MAKER not in judged:
         judged[MAKER] = Judged(worlds[TRAINED], reason=NO_MODEL)
     return judged
+
+
+def differences_of(world: World, robot: Robot) -> tuple[str, ...]:
+    """Return how the robot of a world differs from ours, where the world has a model file of its own."""
+    return () if world.model is None else model_differences(maker_model(world.model, robot, 1), robot)
 
 
 def _check(policy: Policy, library: MotionLibrary, worlds: Mapping[str, World]) -> None:
@@ -111,7 +121,10 @@ def first_look(judged: Mapping[str, Judged], name: str) -> str:
     alone = {change: one.difference.points for one in judged.values() for change in changes
              if one.difference and one.difference.loses and one.world.changes == {change: changes[change]}}  # fmt: skip
     chosen = [min(alone, key=lambda change: alone[change])] if alone else list(changes)
-    return "; ".join(LOOK[change] for change in chosen)
+    differs = "; ".join(judged[name].differs)
+    return "; ".join(
+        f"{LOOK[change]}: {differs}" if differs and change == "model" else LOOK[change] for change in chosen
+    )
 
 
 def world_document(judged: Mapping[str, Judged]) -> dict[str, Any]:
@@ -121,7 +134,8 @@ def world_document(judged: Mapping[str, Judged]) -> dict[str, Any]:
         if one.document is not None:
             points, *interval = one.difference or (0.0, 0.0, 0.0)
             gained = {"difference": points, "difference_interval": interval, "cpu_seconds": one.cpu_seconds}
-            worlds[name] = {**one.document["total"], **gained}
+            differs = {} if one.world.model is None else {"differs": list(one.differs)}
+            worlds[name] = {**one.document["total"], **gained, **differs}
     worst = worst_world(judged)
     return {
         "worlds": worlds,

@@ -29,6 +29,7 @@ try:
     from phuma.learning.deploy.torch_policy import TorchPolicy, policy_of_run
     from phuma.learning.run.runner import StageRunner
     from phuma.pipelines.best_policy import Best
+    from phuma.pipelines.teachers import teacher_of
 except ModuleNotFoundError as e:
     raise missing_extra(e, "training") from None
 
@@ -153,40 +154,12 @@ def _runner(library: MotionLibrary, folder: RunFolder, info: RunInfo, stage: str
     """Return the runner of a stage with the networks of earlier stages that it needs."""
     own = recipe_named(info.cfg.algo).stages[stage]
     begin = None if own.begins_with is None else policy_of_run(folder, library.robot, own.begins_with).net.to(device)
-    if (named := info.cfg.teacher_of(stage)) in (None, EXPERTS):
+    if info.cfg.teacher_of(stage) in (None, EXPERTS):
         return StageRunner(library, info.cfg, stage, device, begin=begin)
-    if named in info.cfg.stages:
-        teacher = policy_of_run(folder, library.robot, named)
-    else:
-        teacher = outside_teacher(Path(str(named)), library, info, stage)
+    teacher = teacher_of(folder, library.robot, info, stage)
     return StageRunner(
         library, info.cfg, stage, device, teacher=teacher.net.to(device), teacher_base=teacher.info.base, begin=begin
     )
-
-
-def outside_teacher(path: Path, library: MotionLibrary, info: RunInfo, stage: str) -> TorchPolicy:
-    """Return the policy of another run that is to label a stage's actions; one that does not fit is an error that says
-    what would."""
-    folder, recipe = RunFolder(path), recipe_named(info.cfg.algo)
-    run = folder.info()
-    begun = [name for name in run.cfg.stages if folder.checkpoint(name).exists()]
-    fitting = [name for name in begun if name in recipe.stages[stage].teachers]
-    if run.cfg.algo != info.cfg.algo or not fitting:
-        wanted = " or ".join(recipe.stages[stage].teachers)
-        raise ConfigError(
-            f"--teacher {path} is a run of {run.cfg.algo} with {', '.join(begun) or 'no stage'}; a {stage} of "
-            f"{info.cfg.algo} learns from its {wanted}: train one by --algo {info.cfg.algo} --stage teacher"
-        )
-    theirs, own = run.policy(fitting[-1]), info.policy(stage)
-    if theirs.robot != library.robot.name:
-        raise ConfigError(f"--teacher {path} is of robot {theirs.robot}; these clips are of {library.robot.name}")
-    for name in ("frames", "stride", "history", "differences", "substeps", "control_rate", "stiffness", "action_scale"):
-        if getattr(theirs, name) != getattr(own, name):
-            raise ConfigError(
-                f"--teacher {path} has other {name} ({getattr(theirs, name)}) than the {stage} ({getattr(own, name)}); "
-                "give a teacher that was trained with the same --preset"
-            )
-    return policy_of_run(folder, library.robot, fitting[-1])
 
 
 def _restore(runner: StageRunner, folder: RunFolder, best: Best | None) -> float:

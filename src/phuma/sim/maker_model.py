@@ -1,7 +1,8 @@
 """The maker's own model file of a robot, with our controllers in place of its actuators.
 
-Joints are matched by name: one that the robot has not, as of fingers, is fixed at zero. Rotor inertias are the robot's
-where the file has none: the controllers' gains were chosen with them, and without them joints shake.
+Joints are matched by name: one that is locked is welded at its angle, one that the robot has not, as of fingers, is
+fixed at zero. Rotor inertias are the robot's where the file has none: the controllers' gains were chosen with them, and
+without them joints shake.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from phuma.core.rotations import Array
 from phuma.errors import ReadError
 from phuma.robots.robot import Robot
 from phuma.robots.untrusted import check_folder_model
+from phuma.robots.welding import weld
 from phuma.sim.model import compiled
 from phuma.sim.mujoco_cpu import MujocoSimulation
 
@@ -28,15 +30,11 @@ def maker_model(path: Path, robot: Robot, substeps: int) -> mujoco.MjModel:
     check_folder_model(path)
     spec = mujoco.MjSpec.from_file(str(path))
     _check_names(path, spec, robot)
-    for joint in list(spec.joints):
-        if joint.type != mujoco.mjtJoint.mjJNT_FREE and joint.name not in robot.joint_names:
-            spec.delete(joint)
-    for key in list(spec.keys):  # poses of all joints that were there
-        spec.delete(key)
     plane = mujoco.mjtGeom.mjGEOM_PLANE
     if not any(geom.type == plane for geom in spec.worldbody.geoms):
         spec.worldbody.add_geom(type=plane, size=[0, 0, 1], friction=[1, 0.005, 0.0001])
     try:
+        _fix_joints(spec, robot)
         model = compiled(spec, robot, substeps)
     except ValueError as e:
         raise ReadError(path, f"MuJoCo cannot compile it with our controllers: {e}") from None
@@ -46,6 +44,17 @@ def maker_model(path: Path, robot: Robot, substeps: int) -> mujoco.MjModel:
     model.dof_armature[columns] = np.where(model.dof_armature[columns] > 0, model.dof_armature[columns], robot.armature)
     mujoco.mj_setConst(model, mujoco.MjData(model))
     return model
+
+
+def _fix_joints(spec: Any, robot: Robot) -> None:
+    """Leave a file no joints but the robot's: those that it has locked are where they are locked, others at zero."""
+    for key in list(spec.keys):  # poses of all joints that were there
+        spec.delete(key)
+    if locked := {name: angle for name, angle in robot.locked.items() if spec.joint(name) is not None}:
+        weld(spec, locked)
+    for joint in list(spec.joints):
+        if joint.type != mujoco.mjtJoint.mjJNT_FREE and joint.name not in robot.joint_names:
+            spec.delete(joint)
 
 
 def _check_names(path: Path, spec: Any, robot: Robot) -> None:

@@ -8,7 +8,7 @@ physics steps of training no foot rests on such a floor (benchmarks/restitution.
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from phuma.core.rotations import Array
 from phuma.robots.robot import Robot
 from phuma.sim.model import simulation_model
+from phuma.sim.soles import sole_fields
 
 GAIN = (0.9, 1.1)
 COM = ((-0.025, 0.025), (-0.05, 0.05), (-0.05, 0.05))  # m
@@ -43,6 +44,8 @@ class RandomizationCfg:
     alike: float = 0.0
     """Share of robots of which all links have one factor on their masses, and all joints one on their gains; of the
     others each has its own, which weigh nearly what the model does."""
+    soles: tuple[Range, Range] | None = None
+    """Factors, at most 1, on the length and the width of the soles; None where they are the model's."""
     delay: int = 0
     """Most control steps after which the motors are told what was decided."""
     torque: float = 0.0
@@ -55,8 +58,13 @@ class RandomizationCfg:
     """Half widths of what a push adds to the root's angular velocity, rad/s."""
 
 
-DIFFERING = RandomizationCfg(gain=(0.88, 1.12), mass=(0.88, 1.12), bias=(0.0, 0.0), alike=0.5)
-"""Robots that differ from their model in what it is not known for: weight, strength, balance and grip"""
+WHOLE = 0.3
+"""Share of the robots that have the model's soles where soles differ"""
+DIFFERING = RandomizationCfg(
+    gain=(0.88, 1.12), mass=(0.88, 1.12), bias=(0.0, 0.0), alike=0.5, soles=((0.75, 1.0), (0.6, 1.0))
+)
+"""Robots that differ from their model in what it is not known for: weight, strength, balance, grip and soles, which
+makers' own files draw a fifth shorter and narrower than feet are"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +83,8 @@ class Randomization:
     """(E, N) rad by which encoders read too much; the environment applies it, not the simulator"""
     mass: Array | None = None
     """(E, B) factors on the masses of the robot's bodies; None where they are the model's"""
+    soles: Array | None = None
+    """(E, 2) factors on the length and the width of the soles; None where they are the model's"""
     delay: int | Array = 0
     """Control steps, (E,) where they differ, after which the motors are told what was decided; applied by the
     environment"""
@@ -115,7 +125,14 @@ def draw_randomization(
     )
     if cfg.alike:
         make_alike(rng, out, cfg)
-    return out
+    return out if cfg.soles is None else replace(out, soles=draw_soles(rng, environments, cfg.soles))
+
+
+def draw_soles(rng: np.random.Generator, environments: int, ranges: tuple[Range, Range]) -> Array:
+    """Return (E, 2) factors on the length and the width of soles, 1 in a share of the robots."""
+    low, high = np.array(ranges).T
+    whole = rng.random((environments, 1)) < WHOLE
+    return np.where(whole, 1.0, rng.uniform(low, high, size=(environments, 2)))
 
 
 def make_alike(rng: np.random.Generator, drawn: Randomization, cfg: RandomizationCfg) -> None:
@@ -144,6 +161,8 @@ def randomized_fields(model: mujoco.MjModel, robot: Robot, randomization: Random
     fields["actuator_biasprm"][:, :, 2] = -robot.damping * randomization.damping
     fields["body_ipos"][:, 1] += randomization.com
     fields["geom_friction"][:, :, 0] = randomization.friction[:, None]
+    if randomization.soles is not None:
+        fields |= sole_fields(model, robot, randomization.soles)
     if randomization.mass is not None:
         factor = np.concatenate([np.ones((environments, 1)), randomization.mass], axis=1)  # the world comes first
         fields["body_mass"] = model.body_mass * factor

@@ -65,7 +65,7 @@ WORDS: Mapping[str, Callable[[Any], str]] = {
 LOOK = {
     "physics_dt": "the physics step of training, on whose coarseness the policy leans: train with a shorter one",
     "simulator": "contacts, which simulators solve differently: compare one clip in both by `phuma play --world`",
-    "model": "masses, joint limits, soles and rotor inertias of the two model files: compare them",
+    "model": "soles, masses and joint limits of the two files: correct one, or train by --disturb, where they differ",
     "cone": "feet that slide: train with randomized friction",
     "friction": "the floor and the feet's rubber: measure their friction, or train with it randomized",
     "mass": "the robot's weight with battery and hands: weigh it and correct the model, or train with it randomized",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -129,6 +130,21 @@ def test_a_teacher_with_another_past_is_named_with_the_remedy(run, motions, tmp_
     student = replace(whole, stages={"student": whole.stages["student"]}, teacher=str(run.root))
     with pytest.raises(ConfigError, match=r"other history \(10\) than the student \(5\); give a teacher that"):
         train_policy(motions, tmp_path / "student", student, Budget(STEPS))
+
+
+def test_a_student_whose_teacher_is_gone_is_told_what_to_put_back(run, motions, tmp_path):
+    """Of its own run, and of another one; what it has learned is there all the same."""
+    own, teacher = RunFolder(shutil.copytree(run.root, tmp_path / "own")), shutil.copytree(run.root, tmp_path / "other")
+    own.checkpoint("teacher").unlink()
+    with pytest.raises(ConfigError, match=r"own has no checkpoint_teacher.npz: its student goes on learning from that"):
+        train_policy(motions, own.root, None, Budget(2 * STEPS))
+    alone = replace(few(), stages={"student": few().stages["student"]}, teacher=str(teacher))
+    folder = train_policy(motions, tmp_path / "student", alone, Budget(STEPS))
+    shutil.rmtree(teacher)
+    with pytest.raises(ConfigError, match=r"other: the run that the student learns from is no longer there; put it ba"):
+        train_policy(motions, folder.root, None, Budget(2 * STEPS))
+    for left in (own, folder):
+        assert judge_policy(policy_of_run(left, motions.robot), motions)["total"]["rollouts"] == 2
 
 
 def test_noise_and_pushes_come_without_randomized_robots(motions):

@@ -13,6 +13,7 @@ from phuma.io.atomic import save_npz
 from phuma.learning.deploy.policy import PolicyInfo
 from phuma.learning.motions.library import MotionLibrary
 from phuma.learning.motions.references import expand
+from phuma.robots.folder import free_robot
 from phuma.robots.robot import Robot
 
 FORMAT, VERSION = "phuma-reference", 2
@@ -57,7 +58,7 @@ def _single(values: Array) -> Array:
 
 def robot_facts(robot: Robot) -> dict[str, Array]:
     """Return what a controller has to know of the robot beside the policy's metadata: limits and rotors of its joints,
-    and the way from its root's rotation to its anchor's,
+    where and how stiffly those are held that are locked, and the way from its root's rotation to its anchor's,
 
         q_anchor = q_root prod_i (rest_i R(axis_i, joint_i)) rest_last,   R(axis, angle) a rotation about an axis.
     """
@@ -72,7 +73,13 @@ def robot_facts(robot: Robot) -> dict[str, Array]:
         for joint in np.flatnonzero(robot.joint_body == body).tolist():
             joints.append(joint)
             rest.append(IDENTITY)
+    free = free_robot(robot)
+    held = free.joint_index(robot.locked)
     return {
+        "locked_joints": np.array([free.joint_names[joint] for joint in held], dtype=str),
+        "locked_pos": np.array([robot.locked[free.joint_names[joint]] for joint in held], dtype=np.float32),
+        "locked_stiffness": free.stiffness[held].astype(np.float32),
+        "locked_damping": free.damping[held].astype(np.float32),
         "joint_lower": robot.lower.astype(np.float32),
         "joint_upper": robot.upper.astype(np.float32),
         "armature": robot.armature.astype(np.float32),

@@ -33,7 +33,7 @@ class DisturbancesCfg:
     pushes: bool = False
     """Whether robots are pushed by the paper's table."""
     differ: bool = False
-    """Whether robots differ in weight, strength, balance and grip."""
+    """Whether robots differ in weight, strength, balance, grip and soles."""
     rise: float = 0.0
     """Share of the training over which first states and pushes grow to their size, from a quarter of it; 0 where they
     are as large from the beginning on."""

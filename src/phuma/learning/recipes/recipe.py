@@ -170,7 +170,8 @@ class Recipe:
         if stage is not None:
             if stage not in self.alone:
                 raise ConfigError(
-                    f"no stage {stage!r} that {self.name} can learn alone; it has: {', '.join(self.alone) or 'none'}"
+                    f"no stage {stage!r}{did_you_mean(stage, self.alone)}; {self.name} can learn alone: "
+                    f"{', '.join(self.alone) or 'none'}"
                 )
             names = (stage,)
         return RunCfg(self.name, {name: own[name] for name in names}, seed, teacher)

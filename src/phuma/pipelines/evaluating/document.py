@@ -16,7 +16,7 @@ from phuma.robots import Robot
 def about(policy: Policy, robot: Robot) -> dict[str, Any]:
     """Return what a document says of the policy."""
     info = policy.info
-    own = {"robot": robot.name, "algo": info.algo, "steps": info.steps, "data": dict(info.data)}
+    own = {"robot": robot.name, "algo": info.algo, "stage": info.stage, "steps": info.steps, "data": dict(info.data)}
     return own | of_stranger(policy)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from phuma.errors import ConfigError
-from phuma.learning.recipes.recipe import CPU, EXPERTS, FINETUNED, SCRATCH, RunCfg, StageCfg, recipe_named
+from phuma.learning.recipes.recipe import CPU, EXPERTS, FINETUNED, SCRATCH, Recipe, RunCfg, StageCfg, recipe_named
 from phuma.learning.run.folder import RunFolder
 from phuma.pipelines.training.options import ALGO, OBSERVATIONS, TrainCfg
 
@@ -26,7 +26,8 @@ def new_run(asked: TrainCfg) -> RunCfg:
             raise ConfigError(f"--finetune goes on after --from {EXPERTS}; --from {begin} is PPO already")
         begin = FINETUNED
     recipe = recipe_named(asked.algo or ALGO)
-    cfg = recipe.settings(asked.preset or CPU, asked.seed or 0, begin, own_stage(asked), own_teacher(asked))
+    stage, teacher = own_stage(asked, recipe), own_teacher(asked, recipe)
+    cfg = recipe.settings(asked.preset or CPU, asked.seed or 0, begin, stage, teacher)
     if asked.condition is not None:
         cfg = with_condition(cfg, asked.condition)
     given: dict[str, Any] = {
@@ -57,19 +58,23 @@ def with_condition(cfg: RunCfg, condition: str) -> RunCfg:
     return replace(cfg, stages=changed)
 
 
-def own_stage(asked: TrainCfg) -> str | None:
+def own_stage(asked: TrainCfg, recipe: Recipe) -> str | None:
     """Return the stage that is asked for alone: the student where its teacher is named; by trial and error, a teacher
-    is what the recipe calls a tracker."""
+    is what some recipes call a tracker."""
     if asked.teacher is not None and asked.stage is None:
         return "student"
-    return "tracker" if asked.stage == "teacher" and asked.begin == SCRATCH else asked.stage
+    by_trial = asked.stage == "teacher" and asked.begin == SCRATCH and "tracker" in recipe.alone
+    return "tracker" if by_trial else asked.stage
 
 
-def own_teacher(asked: TrainCfg) -> str | None:
+def own_teacher(asked: TrainCfg, recipe: Recipe) -> str | None:
     """Return what a student alone learns from: experts, or the folder of a run."""
     if asked.teacher is None:
         return None
-    if own_stage(asked) != "student":
+    stage = own_stage(asked, recipe)
+    if stage not in recipe.alone:
+        return asked.teacher  # which is an error of the stage, not of its teacher
+    if stage != "student":
         raise ConfigError(f"--teacher goes with --stage student: a {asked.stage} has its own")
     if asked.teacher == EXPERTS:
         return EXPERTS

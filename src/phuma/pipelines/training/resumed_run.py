@@ -19,7 +19,8 @@ def resumed_data(folder: RunFolder, asked: TrainCfg) -> tuple[str | None, str]:
     error."""
     info = folder.info()
     cfg, where, split = info.cfg, info.last.data.get("where"), info.last.data.get("split") or "train"
-    way = recipe_named(cfg.algo).way_of(cfg)
+    recipe = recipe_named(cfg.algo)
+    way = recipe.way_of(cfg)
     begin = EXPERTS if way == FINETUNED else way
     if (way == FINETUNED) != (asked.finetune is not None):
         told = "was begun with --finetune: give it again" if way == FINETUNED else "was begun without --finetune"
@@ -33,8 +34,8 @@ def resumed_data(folder: RunFolder, asked: TrainCfg) -> tuple[str | None, str]:
         "condition": list(cfg.stages.values())[-1].environment.condition,
     }  # fmt: skip
     other = [name for name, value in own.items() if getattr(asked, name) not in (None, value)]
-    other += ["stage"] * (asked.stage is not None and tuple(cfg.stages) != (own_stage(asked),))
-    other += ["teacher"] * (asked.teacher is not None and own_teacher(asked) != cfg.teacher)
+    other += ["stage"] * (asked.stage is not None and tuple(cfg.stages) != (own_stage(asked, recipe),))
+    other += ["teacher"] * (asked.teacher is not None and own_teacher(asked, recipe) != cfg.teacher)
     if asked.preset is not None:
         other += ["preset"] * (not of_preset(cfg, asked.preset))
     if other:

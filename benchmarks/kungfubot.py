@@ -5,7 +5,7 @@
 
 Studies: `stages` (22 clips of eleven types, two seeds: teacher from experts and its student, the student from experts
 without a teacher, and the teacher by PPO), `robust` (the student from experts, with noise, pushes and robots that
-differ, and three times the steps; with the paper's layers, and with the preset's), `encoder` (BeyondMimic distilled
+differ, the paper's layers and four times the steps), `encoder` (BeyondMimic distilled
 from experts: convolutional or plain encoder, future or none, 48 clips, two seeds, 30 CPU minutes each). A result is a
 line of benchmarks/kungfubot.jsonl as soon as it is there, and what is there is not done again. With `--pause` no
 training gets more CPU minutes than that in one run; it is kept, and the same command goes on with it. `--clips` takes
@@ -193,12 +193,9 @@ def study(name: str, clips: int | None, scale: float, robot: str) -> list[Traini
         }
     elif name == "robust":
         disturbed = {"noise": 1.0, "pushes": True, "differ": True}
-        longer = {"student": 3 * alone["student"]}
-        plain = {"steps": longer, "environment": disturbed, "stage": "student"}
-        ways = {
-            "disturbed, the paper's layers, without a teacher": {**plain, "hidden": (768, 512, 256)},
-            "disturbed, without a teacher": plain,
-        }
+        longer = {"student": 4 * alone["student"]}
+        way = {"steps": longer, "environment": disturbed, "stage": "student", "hidden": (768, 512, 256)}
+        ways = {"disturbed, the paper's layers, without a teacher": way}
     elif name == "encoder":
         ways = {
             f"{'convolutions' if conv else 'plain'}, {'with' if future else 'without'} the future": {

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from phuma.errors import ConfigError
+from phuma.learning.nets.config import MLPCfg
 from phuma.pipelines.training.new_run import new_run
 from phuma.pipelines.training.options import TrainCfg, check_numbers
+from phuma.pipelines.training.resumed_run import of_preset
 
 
 def asked(**options) -> TrainCfg:
@@ -62,3 +65,13 @@ def test_by_trial_and_error_pushes_grow_and_velocity_is_estimated():
             assert (own.environment.history, own.environment.disturbances.rise) == (10, rise)
     (own,) = new_run(TrainCfg(Path("dataset"), Path("run"), algo="beyondmimic", begin="scratch")).stages.values()
     assert (own.environment.history, own.environment.disturbances.rise) == (1, 0.0)
+
+
+@pytest.mark.parametrize("begin", ["experts", "scratch"])
+def test_a_disturbed_run_is_of_the_preset_that_it_was_begun_with(begin):
+    cfg = new_run(TrainCfg(Path("dataset"), Path("run"), algo="beyondmimic", begin=begin, disturb=True))
+    assert of_preset(cfg, "cpu")
+    assert not of_preset(cfg, "paper")
+    (stage,) = cfg.stages
+    other = replace(cfg, stages={stage: replace(cfg.stages[stage], network=MLPCfg(hidden=(3,)))})
+    assert not of_preset(other, "cpu")

@@ -1,10 +1,10 @@
 """Policies distilled from certified performances: how well they track, what that costs, and what each part of it buys.
 
-    python benchmarks/distillation.py STUDY... [--workers 2] [--every N]
+    python benchmarks/distillation.py STUDY... [--workers 2] [--every N] [--most N]
     python benchmarks/distillation.py tables
 
 A study is a list of trainings. A result is a line of benchmarks/distillation.jsonl as soon as it is there, and what is
-there is not done again. Experts are made once and kept in a folder (PHUMA_EXPERTS, by default below the system's
+there is not done again; `--most` does so many trainings of a study that are missing. Experts are made once and kept in a folder (PHUMA_EXPERTS, by default below the system's
 folder for temporary files), each with the CPU seconds that it took, which count for every training that uses it.
 PHUMA_CMU and PHUMA_CMU_FRESH name folders of recordings. `tables` writes docs/tables/distillation_*.md.
 
@@ -351,10 +351,10 @@ def results(name: str) -> Iterator[dict[str, Any]]:
     return (row for row in read_rows(RESULTS) if row["key"].startswith(f"{name}/"))
 
 
-def run(names: Sequence[str], workers: int, every: int) -> None:
+def run(names: Sequence[str], workers: int, every: int, most: int | None) -> None:
     for name in names:
         there = {row["key"] for row in read_rows(RESULTS)}
-        todo = [training for training in study(name, every) if training.key not in there]
+        todo = [training for training in study(name, every) if training.key not in there][:most]
         clips = sorted({
             (clip, training.bundle * (clip in training.clips))
             for training in todo for clip in (*training.clips, *training.unseen)
@@ -547,8 +547,9 @@ def main() -> None:
     parser.add_argument("studies", nargs="+")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--every", type=int, default=1)
+    parser.add_argument("--most", type=int)
     args = parser.parse_args()
-    run([name for name in args.studies if name != "tables"], args.workers, args.every)
+    run([name for name in args.studies if name != "tables"], args.workers, args.every, args.most)
     if "tables" in args.studies:
         tables()
 

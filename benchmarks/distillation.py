@@ -4,10 +4,10 @@
     python benchmarks/distillation.py tables
 
 A study is a list of trainings. A result is a line of benchmarks/distillation.jsonl as soon as it is there, and what is
-there is not done again; `--most` does so many trainings of a study that are missing. Experts are made once and kept in a
-folder (PHUMA_EXPERTS, by default below the system's folder for temporary files), each with the CPU seconds that it took,
-which count for every training that uses it. PHUMA_CMU and PHUMA_CMU_FRESH name folders of recordings. `tables` writes
-docs/tables/distillation_*.md.
+there is not done again; `--most` does so many trainings of a study that are missing. Experts are made once and kept in
+a folder (PHUMA_EXPERTS, by default below the system's folder for temporary files), each with the CPU seconds that it
+took, which count for every training that uses it. PHUMA_CMU and PHUMA_CMU_FRESH name folders of recordings. `tables`
+writes docs/tables/distillation_*.md.
 
 All is judged at 5 ms by 32 rollouts a clip from starts a fifth of the paper's ranges off, unless said otherwise.
 """

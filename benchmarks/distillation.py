@@ -67,7 +67,7 @@ FEW_WAYS = 12
 ROBUST, BUNDLE = 600_000, 96
 """Environment steps of a training that is to be robust, and the number of ways back that it learns from"""
 ROBUST_KINDS = ("stand", "walk", "kick", "run")
-ABLATED, TUNED = 20_000, 200_000
+ABLATED, TUNED = 10_000, 200_000
 """Environment steps that each clip adds to a training of the ablation, and those of PPO after one"""
 GROWTH = (8, 16, 32, 128, 256)
 """Numbers of clips beside the 64 of other studies"""

@@ -1,6 +1,6 @@
 """What learning from very many clips takes: the peak memory of a process that holds so many certified clips and trains.
 
-    python benchmarks/training_memory.py [--clips 1000 2000]
+    python benchmarks/training_memory.py [--clips 1000 ...]
 
 The clips are 22 generated ones with their experts (those of benchmarks/distillation.py), each many times over; each is
 read from its file as if it were another. Every training runs three iterations, and then once takes other clips in
@@ -71,7 +71,7 @@ def peak(recipe: str, count: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--clips", type=int, nargs="+", default=[100, 1000, 2000])
+    parser.add_argument("--clips", type=int, nargs="+", default=[1000])
     parser.add_argument("--recipe", choices=tuple(TRAINED), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.recipe:

@@ -25,8 +25,8 @@ from phuma.sim.feedback import Strand
 from tables import markdown, save
 
 ROBOT = "g1"
-TRAINED = {"beyondmimic": "policy", "estimator": "estimator", "maskedmimic": "teacher", "kungfubot": "teacher"}
-"""Recipes, and the stage of each that learns from experts"""
+RECIPES = ("beyondmimic", "estimator", "maskedmimic", "kungfubot")
+"""Of each its first stage, which learns from experts"""
 ITERATIONS = 3
 
 
@@ -55,7 +55,7 @@ def train(recipe: str, count: int) -> None:
     from phuma.learning.run.runner import StageRunner
 
     cfg = recipe_named(recipe).settings(begin=EXPERTS)
-    runner = StageRunner(many(count), cfg, TRAINED[recipe], threads=1)
+    runner = StageRunner(many(count), cfg, next(iter(cfg.stages)), threads=1)
     for _ in range(ITERATIONS):
         runner.iterate()
     runner._refresh()
@@ -72,12 +72,12 @@ def peak(recipe: str, count: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--clips", type=int, nargs="+", default=[1000])
-    parser.add_argument("--recipe", choices=tuple(TRAINED), help=argparse.SUPPRESS)
+    parser.add_argument("--recipe", choices=RECIPES, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.recipe:
         train(args.recipe, args.clips[0])
         return
-    rows = [[name, *(f"{peak(name, count):.2f}" for count in args.clips)] for name in TRAINED]
+    rows = [[name, *(f"{peak(name, count):.2f}" for count in args.clips)] for name in RECIPES]
     save(
         "training_memory", "Memory of a training from experts",
         markdown(["recipe, GB with so many clips of 4 s", *map(str, args.clips)], rows),

@@ -17,7 +17,7 @@ from which the deviation costs least.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -89,17 +89,23 @@ class Strand(NamedTuple):
 class Strands:
     """Feedback for several motions; each has its performance and, after it, ways back to that."""
 
-    def __init__(self, motions: Sequence[Sequence[Strand]], reach: float = 0.0) -> None:
+    def __init__(self, motions: Iterable[Sequence[Strand]], reach: float = 0.0) -> None:
         self._reach = reach
-        each = [strand for strands in motions for strand in strands]
-        self._feedback = Feedback(*(np.concatenate(part) for part in zip(*(strand.feedback for strand in each))))
-        lengths = np.array([len(strand.feedback) for strand in each])
+        columns: list[list[Array]] = [[] for _ in Feedback._fields]
+        begin, lengths, counts = list[int](), list[int](), list[int]()
+        for strands in motions:
+            counts.append(len(strands))
+            for strand in strands:
+                begin.append(strand.begin)
+                lengths.append(len(strand.feedback))
+                for column, values in zip(columns, strand.feedback):
+                    column.append(values)
+        self._feedback = Feedback(*map(_joined, columns))
         self._first = np.concatenate([[0], np.cumsum(lengths)[:-1]])
         self._last = self._first + lengths - 1
-        self._begin = np.array([strand.begin for strand in each])
-        counts = np.array([len(strands) for strands in motions])
+        self._begin = np.array(begin)
         self._performance = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        self._ways = counts - 1
+        self._ways = np.array(counts) - 1
 
     def arrays(self) -> dict[str, Array]:
         """Return all strands in arrays, one after the other: each begins at a control step of its motion."""
@@ -137,6 +143,13 @@ class Strands:
         cost[environment, column] = price(self._feedback.value[at], x)
         rows = np.flatnonzero(there.any(axis=1))
         return rows, strand[rows, cost[rows].argmin(axis=1)] if len(rows) else rows
+
+
+def _joined(arrays: list[Array]) -> Array:
+    """Return arrays one after the other, and let go of them: those of a thousand motions take a gigabyte."""
+    out = np.concatenate(arrays)
+    arrays.clear()
+    return out
 
 
 def price(value: Array, x: Array) -> Array:

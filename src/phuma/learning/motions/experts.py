@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +11,7 @@ from phuma.core.rotations import Array
 from phuma.errors import PhumaError
 from phuma.learning.motions.library import MotionLibrary
 from phuma.sim.coordinates import Coordinates
-from phuma.sim.feedback import Strands
+from phuma.sim.feedback import Strand, Strands
 
 if TYPE_CHECKING:
     from phuma.learning.motions.references import References
@@ -23,12 +24,7 @@ class Experts:
     def __init__(self, library: MotionLibrary, references: References, reach: float = 0.0) -> None:
         self._references = references
         used, self._which = np.unique(references.clips, return_inverse=True)
-        parts = []
-        for clip in used:
-            if (performance := library.performances[clip]) is None:
-                raise PhumaError(f"{library.names[clip]} has no performance to learn from; certify it first")
-            parts.append(performance.feedback())
-        self.strands = Strands(parts, reach)
+        self.strands = Strands((_feedback(library, int(clip)) for clip in used), reach)
 
     def __call__(self, state: Coordinates, frames: Array) -> tuple[Array, Array]:
         """Return (E, N) rad, what to aim at from these states at these frames of the references, and (E,) what being
@@ -36,3 +32,10 @@ class Experts:
         references = self._references
         motion = references.clip_of[frames]
         return self.strands.aim(state, self._which[motion], frames - references.first[motion])
+
+
+def _feedback(library: MotionLibrary, clip: int) -> Sequence[Strand]:
+    """Return the feedback along a motion's performance and the ways back to it, as it is read."""
+    if (performance := library.performances[clip]) is None:
+        raise PhumaError(f"{library.names[clip]} has no performance to learn from; certify it first")
+    return performance.feedback()

@@ -82,7 +82,7 @@ def main() -> None:
         "training_memory", "Memory of a training from experts",
         markdown(["recipe, GB with so many clips of 4 s", *map(str, args.clips)], rows),
         "Peak of a process with 256 environments, networks, remembered samples and experts included; of a library of "
-        "more than 200,000 frames (1,000 clips) a part is learned from at a time.",
+        "more than 100,000 frames (500 clips) a part is learned from at a time.",
     )  # fmt: skip
 
 

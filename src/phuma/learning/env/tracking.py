@@ -88,6 +88,10 @@ class TrackingEnv:
         if self._histories.lengths:
             self.observe()
 
+    def let_go(self) -> None:
+        """Let go of the motions; `use` says which come."""
+        del self.references
+
     def go_on(self, references: References, frames: Array) -> None:
         """Go on from the states that the environments are in along other motions, at their frames (E,)."""
         self.references, self.frame = references.on(self.constants.action_scale), frames.copy()

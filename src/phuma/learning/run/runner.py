@@ -35,8 +35,8 @@ from phuma.sim.interface import Simulation
 from phuma.sim.model import CONTROL_RATE
 from phuma.sim.randomization import Randomization
 
-MOST_FRAMES = 200_000
-"""Most frames of motions that are learned from at a time: an hour, 300 MB."""
+MOST_FRAMES = 100_000
+"""Most frames of motions that are learned from at a time: half an hour, with their experts two gigabytes."""
 REFRESH = 200
 """Iterations after which other motions of a larger library are learned from."""
 
@@ -201,6 +201,8 @@ class StageRunner:
         self.generator.manual_seed(int(words[0]))
 
     def _refresh(self) -> None:
+        self.experts = None
+        self.env.let_go()  # both at a time would take twice the memory
         references, self.sampler = self._chosen()
         self.env.use(references, self.sampler.draw, self.sampler.record)
         self.net.use(self._features())
